@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let step = |ys: Acc<Vector<f64>>| zip_with(|x, y| y * 0.999 + (x * y).sin() * 0.001, xs, ys);
         sum(aiterate(STEPS, step, xs))
     });
-    let options = Options { tape_bytes: Some(BUDGET), ..Options::from_env() };
+    let options = Options { tape_bytes: Some(BUDGET), ..Options::from_env().unwrap() };
     let native = Native::with(options);
     let xs: Vector<f64> = Array::vector((0..ELEMENTS).map(|i| i as f64 / ELEMENTS as f64).collect());
     let argument = Arrays::to_tuple(&xs);

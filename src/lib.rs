@@ -39,7 +39,7 @@ pub use accel_core::error::{Error, Result};
 /// Support for the code that the derive macros generate.
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
-pub use accel_core::{afun, array, ast, backend, by, interp, print, repr, surface, types};
+pub use accel_core::{afun, array, ast, backend, by, interp, nan, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
 /// The cache of compiled programs on disk: its folder, its size, and how to clear it.
 ///
@@ -110,6 +110,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
+/// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
@@ -117,6 +118,8 @@ pub mod prelude {
         Arrays, Elt, Error, compile, compile_on, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient,
         vjp,
     };
+    #[doc(inline)]
+    pub use accel_core::nan::find_nan;
     pub use accel_core::prelude::*;
 }
 

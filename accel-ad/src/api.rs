@@ -6,9 +6,11 @@ use accel_core::afun::Afun;
 use accel_core::ast::{Program, Source, Src};
 use accel_core::by::By;
 use accel_core::error::Result;
+use accel_core::notice::notice;
 use accel_core::pass::canonical_key;
 use accel_core::prelude::Scalar;
 use accel_core::program_cache::Derivation;
+use accel_core::repr::RawTy;
 use accel_core::surface::{Exp, IntoExp, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::panic::Location;
@@ -97,11 +99,13 @@ impl<T: Floating> OneNumber for Scalar<T> {}
 /// # Errors
 /// The error is stored in the result and reported when the result is run: an operation without a reverse derivative
 /// (loops), with its source line, or an error of `prog` itself.
+#[track_caller]
 pub fn grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, D::Parts> {
     derived(prog, "grad", None, |p, by| reverse_mode(p, by, Reverse::Gradient))
 }
 
 /// Returns the program that computes the value and the gradient together; the value is computed once. See [`grad`].
+#[track_caller]
 pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, (D::Result, D::Parts)> {
     derived(prog, "value_and_grad", None, |p, by| reverse_mode(p, by, Reverse::ValueAndGradient))
 }
@@ -113,7 +117,7 @@ pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::
 /// those of [`grad`].
 #[track_caller]
 pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
-    let at = Some(Source { name: "vjp", at: Location::caller() });
+    let at = Some(Source::new("vjp", Location::caller()));
     derived(prog, "vjp", at, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
 }
 
@@ -124,11 +128,12 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 /// runs. Forward mode supports the whole language.
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
-    let at = Some(Source { name: "jvp", at: Location::caller() });
+    let at = Some(Source::new("jvp", Location::caller()));
     derived(prog, "jvp", at, |p, by| forward_mode(p, by, at))
 }
 
 /// Transforms the typed program; errors are stored. A program remembers its derivatives.
+#[track_caller]
 fn derived<B: Arrays, S: Arrays>(
     prog: impl Differentiable,
     name: &'static str,
@@ -139,9 +144,22 @@ fn derived<B: Arrays, S: Arrays>(
         Ok((prog, by)) => {
             // A choice contains no arrays.
             let parts = by.map(|p| canonical_key::program(p).words);
-            prog.derived(Derivation { name, at, parts }, |p| derive(p, by))
+            let user = Source::new(name, Location::caller());
+            prog.derived(Derivation { name, at, parts }, |p| {
+                note_integers(user, by.map_or(p.arg(), Program::result));
+                derive(p, by)
+            })
         }
         Err(e) => Afun::from_result(Err(e)),
+    }
+}
+
+/// Tells users when they differentiate by `parts` that have no derivative: integers and booleans only.
+fn note_integers(user: Source, parts: &RawTy) {
+    let leaves = parts.leaves();
+    if !leaves.is_empty() && !leaves.iter().any(|t| t.is_float()) {
+        let name = user.name;
+        notice(&format!("the derivative by {parts}, which has no floating-point numbers, is zero: `{name}` at {user}"));
     }
 }
 

@@ -5,6 +5,7 @@ use crate::ast::ty::Repr;
 use crate::backend::{Backend, Executable};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
+use crate::nan::with_nan_check;
 use crate::print;
 use crate::program_cache::{CachedProgram, Derivation};
 use crate::repr::{RawTy, Scalars};
@@ -97,7 +98,7 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
     /// As [`Compiled::new`] and [`Compiled::run`].
     pub fn run_on(&self, backend: &dyn Backend, inputs: impl Inputs<Args>) -> Result<R> {
         let program = self.program.as_ref().map_err(Error::clone)?;
-        program.with_executable(backend, |executable| run(executable, inputs))
+        with_nan_check(backend, |b| program.with_executable(b, |executable| run(executable, inputs)))
     }
 }
 
@@ -183,7 +184,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// A mistake in the program, or whatever prevents the backend from compiling it.
     pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
-        Self::prepare(backend, f, |program| backend.compile(program))
+        with_nan_check(backend, |b| Self::prepare(b, f, |program| b.compile(program)))
     }
 
     /// As [`new`](Self::new), for a program that is run at once: see [`Backend::start`].
@@ -191,7 +192,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn start(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
-        Self::prepare(backend, f, |program| backend.start(program))
+        with_nan_check(backend, |b| Self::prepare(b, f, |program| b.start(program)))
     }
 
     fn prepare(

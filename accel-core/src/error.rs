@@ -94,9 +94,23 @@ pub enum Error {
         /// The extents, outermost first.
         shape: Vec<usize>,
     },
+    /// A result with NaN or infinity, in a run that looks for their origin ([`FindNan`](crate::nan::FindNan), or
+    /// `ACCEL_NAN=1`).
+    #[error("{0}")]
+    NotFinite(String),
     /// A rank, extent or size that a host array cannot have.
     #[error("{0}")]
     Host(String),
+    /// A wrong value of an environment variable.
+    #[error("{name}: expected {expected}, found {found:?}")]
+    Environment {
+        /// The name of the variable.
+        name: &'static str,
+        /// What was expected.
+        expected: &'static str,
+        /// Its value.
+        found: String,
+    },
     /// A backend that does not exist, or is not built in.
     #[error("unknown backend {0:?}: expected one of {1}")]
     Backend(String, String),

@@ -15,6 +15,8 @@ pub mod by;
 pub mod elaborate;
 pub mod error;
 pub mod interp;
+pub mod nan;
+pub mod notice;
 pub mod pass;
 pub mod prelude;
 pub mod print;

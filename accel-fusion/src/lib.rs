@@ -6,7 +6,6 @@ mod checks;
 mod evaluator;
 pub mod kernel;
 mod lower;
-pub mod notice;
 pub mod optimize;
 pub mod pipeline;
 mod report;

@@ -204,12 +204,15 @@ impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
     /// pipeline, `ACCEL_VALIDATE=1` for the evaluation of passes in such a pipeline, `ACCEL_TAPE_BYTES` for the memory of
     /// states, and `ACCEL_TIERED=1` for the interpreter as first tier.
-    pub fn from_env() -> Options {
+    ///
+    /// # Errors
+    /// `Error::Environment` if `ACCEL_TAPE_BYTES` is not a number.
+    pub fn from_env() -> Result<Options> {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
-        let tape_bytes = Budget::from_env();
+        let tape_bytes = Budget::from_env()?;
         let [check, strict, tiered, validate] =
             ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED", "ACCEL_VALIDATE"].map(is_set);
-        Options { check, strict, tape_bytes, tiered, validate, fault: None }
+        Ok(Options { check, strict, tape_bytes, tiered, validate, fault: None })
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -447,7 +450,7 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
 
 /// A strict pipeline, validated if the environment asks for it.
 fn strict() -> Options {
-    Options { strict: true, validate: Options::from_env().validate, ..Options::default() }
+    Options { strict: true, validate: Options::from_env().is_ok_and(|o| o.validate), ..Options::default() }
 }
 
 /// Lowers a program to a kernel program.

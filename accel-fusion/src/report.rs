@@ -1,8 +1,8 @@
 //! Reports a failed stage of the compiler: as a `tracing` error, and in a file to attach to a report.
 
 use crate::kernel::Program;
-use crate::notice::notice;
 use accel_core::error::Error;
+use accel_core::notice::notice;
 use accel_core::repr::Column;
 use std::fmt::{self, Display};
 use std::io::Write;

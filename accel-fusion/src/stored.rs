@@ -20,7 +20,7 @@ impl Optimized {
         let program = &*self.program;
         let mut out = vec![];
         self.conditions.write(&mut out);
-        let place = |s: &Source| (s.name, s.at.file(), s.at.line(), s.at.column());
+        let place = |s: &Source| (s.name, s.at.file(), s.at.line(), s.at.column(), s.role);
         let numbers: HashMap<_, _> = key.sources.iter().enumerate().map(|(k, s)| (place(s), 1 + k as u64)).collect();
         let places = program.sites.iter().map(|site| match &site.at {
             None => Some(0),

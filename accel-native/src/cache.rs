@@ -20,9 +20,9 @@ use crate::library::Library;
 use crate::toolchain::{Failure, Toolchain};
 use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
-use accel_fusion::notice::notice;
-pub(crate) use folder::remove_old_work;
+use accel_core::notice::notice;
 use folder::{Folder, KEY, LIBRARY, Unusable};
+pub(crate) use folder::{Work, remove_old_work};
 pub(crate) use programs::optimized;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
@@ -118,7 +118,7 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Option<(
 /// The library of a module, if it is loaded already or in the cache.
 ///
 /// # Errors
-/// `Error::Compiler` if the limit of the cache is not a number.
+/// `Error::Environment` if the limit of the cache is not a number.
 pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<Option<Arc<Library>>> {
     let key = key(&module.source, toolchain);
     let folder = if limit()? > 0 { folder() } else { None };
@@ -143,7 +143,7 @@ pub(crate) fn known_library(name: &Key) -> Option<Arc<Library>> {
 /// Stores the key of a library under this name.
 ///
 /// # Errors
-/// `Error::Compiler` if the limit of the cache is not a number.
+/// `Error::Environment` if the limit of the cache is not a number.
 pub(crate) fn remember_library(name: &Key, key: &Key) -> Result<()> {
     let limit = limit()?;
     if let Some(folder) = folder() {
@@ -178,9 +178,11 @@ fn loaded(key: &Key) -> Option<Arc<Library>> {
 
 /// The limit of the cache in bytes.
 fn limit() -> Result<u64> {
-    let Some(text) = std::env::var_os("ACCEL_CACHE_BYTES") else { return Ok(DEFAULT_BYTES) };
+    let name = "ACCEL_CACHE_BYTES";
+    let Some(text) = std::env::var_os(name) else { return Ok(DEFAULT_BYTES) };
     let number = text.to_str().and_then(|t| t.trim().parse().ok());
-    number.ok_or_else(|| Error::Compiler(format!("ACCEL_CACHE_BYTES: expected a number of bytes, found {text:?}")))
+    let found = || text.to_string_lossy().into_owned();
+    number.ok_or_else(|| Error::Environment { name, expected: "a number of bytes", found: found() })
 }
 
 /// The candidates for the folder of the cache, the best first.
@@ -205,6 +207,11 @@ fn folder() -> Option<Folder> {
             None
         }
     })
+}
+
+/// The place for the working folders of compilations if there is none among the temporary files.
+pub(crate) fn place_for_work() -> Option<PathBuf> {
+    folder().map(|folder| folder.path().into())
 }
 
 fn key(source: &str, toolchain: &Toolchain) -> Key {
@@ -257,7 +264,7 @@ fn find_or_build(
     });
     let (library, code) = match built {
         Ok(built) => built,
-        Err(Failure::Late(why)) => {
+        Err(Failure::Late { why, .. }) => {
             let which = if toolchain.hangs() { "programs are" } else { "the program is" };
             notice(&format!("{why}: {which} interpreted, which is slower"));
             return Ok(None);

@@ -56,7 +56,7 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler` if the C compiler fails.
     pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(with_checked_proofs(&program)?, toolchain::vectors(), Budget::new(Budget::from_env()))
+        Self::with(with_checked_proofs(&program)?, toolchain::vectors(), Budget::new(Budget::from_env()?))
     }
 
     /// As [`new`](Self::new), without checks of reads that are marked as `inside`.
@@ -67,7 +67,7 @@ impl Kernels {
     /// # Errors
     /// As [`new`](Self::new).
     pub unsafe fn trusting(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(program, toolchain::vectors(), Budget::new(Budget::from_env()))
+        Self::with(program, toolchain::vectors(), Budget::new(Budget::from_env()?))
     }
 
     /// As [`trusting`](Self::trusting), with vector registers of another size than the processor's.
@@ -79,7 +79,7 @@ impl Kernels {
     /// As [`new`](Self::new).
     #[doc(hidden)]
     pub unsafe fn trusting_with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
-        Self::with(program, vectors, Budget::new(Budget::from_env()))
+        Self::with(program, vectors, Budget::new(Budget::from_env()?))
     }
 
     /// Compiles a program from the pipeline, which has proved its marks; [`crate::version`] checks the assumptions.

@@ -76,16 +76,16 @@ impl Backend for Native {
 
     /// The program is compiled when this function returns, whatever `ACCEL_TIERED` is.
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        executable(program, &Configured::from_env().options, Tiers::Compiled)
+        executable(program, &Configured::from_env()?.options, Tiers::Compiled)
     }
 
     /// With `ACCEL_TIERED=1`, the C compiler may still work when this function returns.
     fn start(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        Configured::from_env().compile(program)
+        Configured::from_env()?.compile(program)
     }
 
     fn configuration(&self) -> Option<&str> {
-        Configured::from_env().configuration()
+        Configured::from_env().ok()?.configuration()
     }
 }
 
@@ -107,9 +107,9 @@ impl Configured {
     }
 
     /// The backend with the options of the environment, which are read once.
-    fn from_env() -> &'static Configured {
-        static FOUND: OnceLock<Configured> = OnceLock::new();
-        FOUND.get_or_init(|| Configured::new(Options::from_env()))
+    fn from_env() -> Result<&'static Configured> {
+        static FOUND: OnceLock<Result<Configured>> = OnceLock::new();
+        FOUND.get_or_init(|| Options::from_env().map(Configured::new)).as_ref().map_err(Error::clone)
     }
 }
 
@@ -138,7 +138,7 @@ impl Backend for VectorizedInterpreter {
     }
 
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        executable(program, &Configured::from_env().options, Tiers::Interpreted)
+        executable(program, &Configured::from_env()?.options, Tiers::Interpreted)
     }
 
     fn configuration(&self) -> Option<&str> {

@@ -40,7 +40,7 @@ impl Library {
             return Ok(library);
         }
         let failed = |e: std::io::Error| e.to_string();
-        let folder = crate::toolchain::work_folder().map_err(failed)?;
+        let folder = crate::toolchain::work_folder(&std::env::temp_dir()).map_err(failed)?;
         let path = folder.path().join("kernels.so");
         std::fs::write(&path, code).map_err(failed)?;
         Self::open(&path)

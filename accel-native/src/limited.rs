@@ -21,12 +21,25 @@ pub struct Ended {
     pub errors: Vec<u8>,
 }
 
-/// Runs a program without input until it ends. Returns `None` if it did not end in time; then the program and the
-/// processes that it started were killed.
+/// How a run of a program went.
+pub enum Outcome {
+    /// It has ended.
+    Ended(Ended),
+    /// It did not end in time. It was killed, with the processes that it has started.
+    Late {
+        /// Whether it is known that they have used hardly any processor time: they waited for something.
+        idle: bool,
+    },
+}
+
+/// A program that has used less than this part of its time has waited.
+const IDLE: u32 = 50;
+
+/// Runs a program without input until it ends.
 ///
 /// # Errors
 /// The program cannot be run.
-pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<Ended>> {
+pub fn run(command: &mut Command, limit: Duration) -> io::Result<Outcome> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -35,7 +48,10 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<Ended>> 
     let status = ended(&mut child, limit)?;
     let (output, errors) = said?;
     let text = |from: Receiver<Vec<u8>>| from.recv_timeout(GRACE).unwrap_or_default();
-    Ok(status.map(|status| Ended { status, output: text(output), errors: text(errors) }))
+    Ok(match status {
+        Ok(status) => Outcome::Ended(Ended { status, output: text(output), errors: text(errors) }),
+        Err(Late { used }) => Outcome::Late { idle: used.is_some_and(|used| used < limit / IDLE) },
+    })
 }
 
 /// The beginning of the output. The rest is read as well, so that no writer waits for room in the pipe.
@@ -51,9 +67,18 @@ fn beginning(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Ve
     Ok(receiver)
 }
 
+/// A process has not ended in time.
+struct Late {
+    /// The processor time that its group has used, if known.
+    used: Option<Duration>,
+}
+
+/// The status of a process that has ended.
+type Status = Result<Option<ExitStatus>, Late>;
+
 /// Waits at most `limit` until a process ends. Then kills all of its group.
 #[cfg(unix)]
-fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<Option<ExitStatus>>> {
+fn ended(child: &mut Child, limit: Duration) -> io::Result<Status> {
     use rustix::io::Errno;
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
     let pid = Pid::from_child(child);
@@ -65,6 +90,7 @@ fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<Option<ExitSta
         let _ = sender.send(());
     });
     let in_time = waiter.is_ok() && end.recv_timeout(limit).is_ok();
+    let used = if in_time { None } else { processor_time(pid) };
     if !in_time {
         let _ = kill_process_group(pid, Signal::KILL);
     }
@@ -72,11 +98,32 @@ fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<Option<ExitSta
         Err(e) if e.raw_os_error() == Some(Errno::CHILD.raw_os_error()) => None,
         status => Some(status?),
     };
-    waiter.map(|_| in_time.then_some(status))
+    waiter.map(|_| if in_time { Ok(status) } else { Err(Late { used }) })
+}
+
+/// The processor time that the processes of a group have used, with that of their children that have ended. `None` if the system
+/// does not say.
+#[cfg(target_os = "linux")]
+fn processor_time(group: rustix::process::Pid) -> Option<Duration> {
+    let of_process = |stat: String| {
+        // After the name, which can contain anything: the state, the parent, the group, ..
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let is_one = fields.get(2)?.parse() == Ok(group.as_raw_nonzero().get());
+        let times = || fields.get(11..15)?.iter().map(|t| t.parse::<u64>().ok()).sum::<Option<u64>>();
+        is_one.then(times)?
+    };
+    let all = std::fs::read_dir("/proc").ok()?.flatten();
+    let ticks: u64 = all.filter_map(|p| of_process(std::fs::read_to_string(p.path().join("stat")).ok()?)).sum();
+    Some(Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn processor_time(_: rustix::process::Pid) -> Option<Duration> {
+    None
 }
 
 /// Waits until a process ends.
 #[cfg(not(unix))]
-fn ended(child: &mut Child, _limit: Duration) -> io::Result<Option<Option<ExitStatus>>> {
-    child.wait().map(|status| Some(Some(status)))
+fn ended(child: &mut Child, _limit: Duration) -> io::Result<Status> {
+    child.wait().map(|status| Ok(Some(status)))
 }

@@ -1,10 +1,10 @@
 //! The C compiler of this machine.
 
-use crate::cache::remove_old_work;
-use crate::limited::{self, Ended};
+use crate::cache::{Work, place_for_work, remove_old_work};
+use crate::limited::{self, Ended, Outcome};
 use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
-use accel_fusion::notice::notice;
+use accel_core::notice::notice;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 use std::thread::{ScopedJoinHandle, available_parallelism};
 use std::time::Duration;
-use tempfile::TempDir;
 
 // NOTE [Compiler options]: nearly all of the start-up time of a program is the time of the C compiler. So the compiler
 // gets only the options from which generated code profits. The generator emits loops in their final form: names are
@@ -68,7 +67,7 @@ pub struct Toolchain {
     pub identity: String,
     /// Whether the C library has vector versions of the mathematical functions.
     pub vector_math: bool,
-    /// Whether the compiler has not even translated an empty file in time. Then it is not called any more.
+    /// Whether the compiler has only waited, or not even translated an empty file in time. Then it is not called any more.
     hangs: Arc<AtomicBool>,
 }
 
@@ -76,7 +75,12 @@ pub struct Toolchain {
 #[derive(Debug)]
 pub enum Failure {
     /// It was killed after its time limit.
-    Late(String),
+    Late {
+        /// The text of the reason.
+        why: String,
+        /// Whether it has only waited.
+        idle: bool,
+    },
     /// Anything else, such as its messages.
     Other(String),
 }
@@ -85,7 +89,7 @@ impl Failure {
     /// The text of the reason.
     pub fn text(self) -> String {
         match self {
-            Failure::Late(why) | Failure::Other(why) => why,
+            Failure::Late { why, .. } | Failure::Other(why) => why,
         }
     }
 }
@@ -122,7 +126,7 @@ fn find() -> Result<Option<Toolchain>> {
         let found = chosen.to_str().ok_or("its name is not text".to_string().into()).and_then(Toolchain::new);
         return match found {
             Ok(found) => Ok(Some(found)),
-            Err(Failure::Late(why)) => {
+            Err(Failure::Late { why, .. }) => {
                 notice(&format!("{why}: programs are interpreted, which is slower"));
                 Ok(None)
             }
@@ -219,18 +223,39 @@ impl Toolchain {
     /// contents of the library, and the compiler's messages.
     ///
     /// # Errors
-    /// The compiler's messages, or the reason why it did not run to its end. If it was killed because an empty file takes too long as
-    /// well, it [`hangs`](Self::hangs).
+    /// The compiler's messages, or the reason why it did not run to its end. If it was killed after it has only waited, or because an
+    /// empty file takes too long as well, it [`hangs`](Self::hangs).
     pub fn compile(&self, module: &Module) -> Attempt<(Vec<u8>, String)> {
         let _span = tracing::debug_span!("C compiler", bytes = module.source.len()).entered();
         static SWEPT: Once = Once::new();
-        let longest = limit()?;
-        SWEPT.call_once(|| remove_old_work(&std::env::temp_dir(), is_work, 2 * longest));
-        let work = work_folder().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
+        let (temporary, longest) = (std::env::temp_dir(), limit()?);
+        SWEPT.call_once(|| remove_old_work(&temporary, is_work, 2 * longest));
+        let elsewhere = |why: &Failure| match why {
+            Failure::Other(_) if !has_room(&temporary) => place_for_work(),
+            _ => None,
+        };
+        self.compile_in(&temporary, module).or_else(|why| match elsewhere(&why) {
+            None => Err(why),
+            Some(place) => {
+                remove_old_work(&place, is_work, 2 * longest);
+                let both = |also: Failure| match also {
+                    Failure::Other(also) => format!("{}; then {also}", why.text()).into(),
+                    late => late,
+                };
+                self.compile_in(&place, module).map_err(both)
+            }
+        })
+    }
+
+    /// As [`compile`](Self::compile), with the working folder in this place.
+    fn compile_in(&self, place: &Path, module: &Module) -> Attempt<(Vec<u8>, String)> {
+        let work = work_folder(place).map_err(|e| format!("{}: {e}", place.display()))?;
         let (text, library) = (work.path().join("kernels.c"), work.path().join("kernels.so"));
         std::fs::write(&text, &module.source).map_err(|e| format!("{}: {e}", text.display()))?;
         let said = self.compile_file(&text, module, &library).inspect_err(|why| {
-            if matches!(why, Failure::Late(_)) && self.is_late_with_nothing(work.path()) {
+            if let Failure::Late { idle, .. } = why
+                && (*idle || self.is_late_with_nothing(work.path()))
+            {
                 self.hangs.store(true, Ordering::Relaxed);
             }
         })?;
@@ -252,7 +277,7 @@ impl Toolchain {
                 c.arg("-c").arg("-o").arg(&object).arg(&text);
             })
         };
-        matches!(compile(), Err(Failure::Late(_)))
+        matches!(compile(), Err(Failure::Late { .. }))
     }
 
     /// The message for a library that cannot be loaded although the compiler succeeded.
@@ -331,11 +356,14 @@ fn run(
         command.env("TMPDIR", work);
     }
     arguments(&mut command);
-    let ended = limited::run(&mut command, limit).map_err(|e| format!("cannot run {program}: {e}"))?;
-    let ended = ended.ok_or_else(|| {
-        let seconds = limit.as_secs_f64();
-        Failure::Late(format!("{program} has been killed after {seconds} s (ACCEL_CC_TIMEOUT can allow more)"))
-    })?;
+    let ended = match limited::run(&mut command, limit).map_err(|e| format!("cannot run {program}: {e}"))? {
+        Outcome::Ended(ended) => ended,
+        Outcome::Late { idle } => {
+            let seconds = limit.as_secs_f64();
+            let why = format!("{program} has been killed after {seconds} s (ACCEL_CC_TIMEOUT can allow more)");
+            return Err(Failure::Late { why, idle });
+        }
+    };
     let (success, status) = match ended.status {
         Some(status) => (status.success(), status.to_string()),
         None => {
@@ -364,14 +392,21 @@ fn first_lines(said: &[u8]) -> String {
 }
 
 /// The beginning of the names of working folders, and the number of random letters and digits that follow.
-const WORK: (&str, usize) = ("accel-compilation-", 16);
+const WORK: (&str, usize) = ("accel-build-", 16);
+/// A place without room for a file of this size has no room for a working folder.
+const ROOM: usize = 16 << 20;
 
-/// A new temporary folder that nobody else can use.
-pub fn work_folder() -> std::io::Result<TempDir> {
+/// A new folder in this place that nobody else can use.
+pub fn work_folder(place: &Path) -> std::io::Result<Work> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.prefix(WORK.0).rand_bytes(WORK.1).tempdir()
+    builder.prefix(WORK.0).rand_bytes(WORK.1).tempdir_in(place).map(Work::new)
+}
+
+/// Whether this place has room for a working folder.
+fn has_room(place: &Path) -> bool {
+    work_folder(place).and_then(|work| std::fs::write(work.path().join("room"), vec![0; ROOM])).is_ok()
 }
 
 /// Whether this is the name of a working folder.
@@ -441,7 +476,7 @@ mod tests {
         let module = Module { source: source.into(), units: 1, calls_library: false };
         let (library, _) = toolchain.compile(&module).unwrap();
         assert!(TOUCHES.iter().any(|touch| library.windows(touch.len()).any(|bytes| bytes == *touch)));
-        let folder = work_folder().unwrap();
+        let folder = work_folder(&std::env::temp_dir()).unwrap();
         let old = folder.path().join("old-compiler");
         let lines = "case \"$*\" in *clash*) echo \"cc: error: unrecognized $1\" >&2;; esac; exec cc --version\n";
         std::fs::write(&old, lines).unwrap();

@@ -32,7 +32,7 @@ pub trait Source {
     fn needs_general(&self, extents: &[Vec<usize>]) -> bool;
 
     /// The memory for states of loops, if the options set it.
-    fn tape_bytes(&self) -> Option<usize>;
+    fn tape_bytes(&self) -> Result<Option<usize>>;
 
     /// Calls `emit` with the kernel program, which is for all extents if it is to be `general`.
     ///
@@ -64,8 +64,8 @@ impl Source for TypedProgram {
         !self.optimized.conditions.hold(|k| extents.get(k).map(|s| &s[..]))
     }
 
-    fn tape_bytes(&self) -> Option<usize> {
-        self.pipeline.tape_bytes()
+    fn tape_bytes(&self) -> Result<Option<usize>> {
+        Ok(self.pipeline.tape_bytes())
     }
 
     fn emit<T>(&self, general: bool, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
@@ -80,7 +80,7 @@ impl Source for Verified<Program> {
         false
     }
 
-    fn tape_bytes(&self) -> Option<usize> {
+    fn tape_bytes(&self) -> Result<Option<usize>> {
         Budget::from_env()
     }
 
@@ -115,7 +115,7 @@ impl<S: Source> Prepared<S> {
             tracing::debug!(general, wide, "compiling for a device");
             self.source.emit(general, |program| {
                 let target = Target { wide: wide || self.target.wide, ..self.target.clone() };
-                BuiltProgram::new(program.clone(), self.device.clone(), target, self.source.tape_bytes()).map(Arc::new)
+                BuiltProgram::new(program.clone(), self.device.clone(), target, self.source.tape_bytes()?).map(Arc::new)
             })
         };
         let place = usize::from(v.general) + 2 * usize::from(v.wide);

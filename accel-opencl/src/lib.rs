@@ -126,7 +126,7 @@ impl OpenCl {
     }
 
     fn prepare(&self, program: &Program) -> Result<Prepared<TypedProgram>> {
-        let options = self.options.clone().unwrap_or_else(Options::from_env);
+        let options = self.options.clone().map_or_else(Options::from_env, Ok)?;
         self.prepared(TypedProgram::new(program, options)?)
     }
 

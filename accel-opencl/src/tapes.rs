@@ -8,7 +8,7 @@ use crate::stop::WalkResult;
 use accel_codegen::opencl::size_of;
 use accel_core::error::Error;
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::tape::{Found, Tape};
+use accel_fusion::kernel::tape::{Found, StateSize, Tape};
 use accel_fusion::kernel::{ArrayId, ScalarFn, SiteId, other_row};
 use std::sync::Arc;
 
@@ -33,11 +33,11 @@ impl Run<'_> {
     /// Offers arrays to a tape.
     pub fn keep(&mut self, tape: usize, arrays: &[ArrayId], site: SiteId) -> WalkResult<()> {
         let state = self.state(arrays);
-        let bytes = arrays.iter().map(|a| {
+        let elements = arrays.iter().map(|a| {
             let columns = self.code.program.arrays[*a].columns.iter();
-            OF_ARRAY + columns.map(|t| size_of(*t, self.count(*a))).sum::<usize>()
+            columns.map(|t| size_of(*t, self.count(*a))).sum::<usize>()
         });
-        let bytes = bytes.sum();
+        let size = StateSize { elements: elements.sum(), besides: arrays.len() * OF_ARRAY };
         let limit = self.code.budget.shared(self.code.program.tapes());
         let states = self.tapes.entry(tape).or_insert_with(|| Tape::new(limit));
         let mut both = state.iter().zip(states.first().into_iter().flatten());
@@ -45,7 +45,7 @@ impl Run<'_> {
             let [first, found] = [first, found].map(|e| e.iter().map(|e| *e as usize).collect::<Vec<_>>());
             return Err(other_row(self.site(site), &first, &found).into());
         }
-        if states.keeps_next(bytes, drop) {
+        if states.keeps_next(size, drop) {
             states.keep(state);
         }
         Ok(())

@@ -258,6 +258,9 @@ fn extents_that_do_not_fit() {
     let xs = vector(&[1.0, 2.0, 3.0]);
     let prog = afun(|xs: Acc<Vector<f64>>| reshape((2, 2), xs));
     tells(&failure(prog, &xs), &["`reshape`", &line(line!() - 1), "[2, 2]", "[3]"]);
+    // The adjoint of a wrong reshape goes back, and the error does not.
+    let prog = grad(afun(|xs: Acc<Vector<f64>>| sum_all(map(|x| x * 2.0, reshape((2, 2), xs)))));
+    tells(&failure(prog, &xs), &["`reshape`", &line(line!() - 1), "4 elements", "as [3] has", "found [2, 2]"]);
     let prog = afun(|xs: Acc<Vector<f64>>| reshape((), xs));
     tells(&failure(prog, &vector(&[])), &["`reshape`"]);
     let prog = afun(|xs: Acc<Vector<f64>>| reshape((-1, -3), xs));
@@ -316,6 +319,9 @@ fn segments_that_do_not_fit() {
     );
     tells(&failure(prog.clone(), (&integers(&[2, 2]), &xs)), &["`fold_seg`", &here, "4 elements"]);
     tells(&failure(prog.clone(), (&integers(&[4, -1]), &xs)), &["`fold_seg`", &here, "a segment of length -1"]);
+    // The sum of these lengths wraps to 3.
+    let wraps = integers(&[1 << 62, 1 << 62, 1 << 62, 1 << 62, 3]);
+    tells(&failure(prog.clone(), (&wraps, &xs)), &["`fold_seg`", &here, "fill the rows", "more elements", "[3]"]);
     tells(
         &failure(
             grad(afun(|n: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| sum(call(&prog, (n, xs))))),
@@ -453,6 +459,42 @@ fn in_another_process() {
             println!("error {e}");
         }
     }
+}
+
+/// A line on standard error for each derivative that is zero because of its types, and none for others.
+#[test]
+fn derivatives_by_integers_are_noted() {
+    let this = std::env::current_exe().unwrap();
+    for (quiet, lines) in [("0", 2), ("1", 0)] {
+        let output = std::process::Command::new(&this)
+            .args(["--exact", "errors::derivatives_by_integers", "--ignored", "--nocapture"])
+            .env("ACCEL_QUIET", quiet)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let notes: Vec<_> = said.lines().filter(|l| l.starts_with("accel: ")).collect();
+        assert_eq!(notes.len(), lines, "{said}");
+        for (note, name) in notes.iter().zip(["grad", "jvp"]) {
+            tells(note, &["the derivative by Array1<i64>", "is zero", &format!("`{name}` at {}:", file!())]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "run by derivatives_by_integers_are_noted"]
+fn derivatives_by_integers() {
+    let (n, xs) = (integers(&[1, 2]), vector(&[0.5, 0.25]));
+    let total = afun(|n: Acc<Vector<i64>>| sum(map(|n| n.cast::<f64>(), n)));
+    let gradient = grad(&total);
+    assert_eq!(run(&gradient, &n).unwrap().to_vec(), [0, 0]);
+    // A program remembers its derivatives.
+    assert_eq!(run(grad(&total), &n).unwrap().to_vec(), [0, 0]);
+    let both = afun(|n: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| sum(zip_with(|n, x| n.cast::<f64>() * x, n, xs)));
+    assert_eq!(run(grad(&both), (&n, &xs)).unwrap().1.to_vec(), [1.0, 2.0]);
+    assert_eq!(run(grad(both.by(|(_, x)| x)), (&n, &xs)).unwrap().to_vec(), [1.0, 2.0]);
+    let (_, tangent) = run(jvp(both.by(|(n, _)| n)), ((&n, &xs), &n)).unwrap();
+    assert_eq!(tangent.item(), 0.0);
 }
 
 #[test]

@@ -3,5 +3,6 @@
 mod bad_cases;
 mod derive;
 mod errors;
+mod not_finite;
 mod sharing;
 mod types;

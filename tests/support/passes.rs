@@ -30,7 +30,7 @@ impl Backend for AllPasses {
         if left.total() > 0 {
             return Err(Error::Internal(format!("the simplifier did {done}, and left to do {left}, in\n{program}")));
         }
-        let strict = Options { strict: true, validate: Options::from_env().validate, ..Options::default() };
+        let strict = Options { strict: true, validate: Options::from_env().unwrap().validate, ..Options::default() };
         let pipeline = Pipeline::new(&program, Target::Processor, strict)?;
         let optimized = pipeline.optimized(self.assume)?;
         Ok(Box::new(Passed { result: program.result().clone(), pipeline, optimized }))

@@ -124,7 +124,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
     code: &ACode<X<'b>, X<'a>>,
     m: Guard<'m>,
 ) -> AForward<'m, X<'b>, X<'a>, X<'r>> {
-    let at = e.at();
+    let at = e.at().map(Source::tangent);
     fresh4(|n, p, r, l| {
         let op = match e.view(n) {
             AccView::Use(lit) => return AForward::constant(code.emit(&Acc::use_(&lit, at), m)),

@@ -43,7 +43,7 @@ pub fn step<'m, B, A, A2, R>(
     y: &Idx<A2, R>,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    let at = rhs.at();
+    let at = rhs.at().map(Source::adjoint);
     fresh8(|n, k, l, i, j, h, g, i2| {
         let op = match rhs.view(n) {
             AccView::Use(_) => return Ok(st.rename(m).0),
@@ -204,6 +204,9 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::Argsort { .. } => Ok(st.rename(m).0),
             AccOp::Reshape { a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                // Errors of the adjoint swap the shapes, those of its own adjoint do not.
+                let at =
+                    rhs.at().map(|s| if s.role == Role::Adjoint { Source::new(s.name, s.at) } else { s.adjoint() });
                 let da = Acc::reshape(&a.ty().sh_elt().0, &Exp::shape(&st.emb.at(&a)), &Acc::var(&d), at);
                 Ok(st.contribute(&a, &da.cast(tan_arr().sym()), m).st)
             }

@@ -43,6 +43,34 @@ pub struct Source {
     pub name: &'static str,
     /// The place in the user's source.
     pub at: &'static Location<'static>,
+    /// What the operation computes.
+    pub role: Role,
+}
+
+/// What an operation computes: what the user wrote, or a derivative of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// What the user wrote.
+    Primal,
+    /// Contributions to the adjoints of its arguments.
+    Adjoint,
+    /// What the user wrote, or its tangent.
+    Tangent,
+}
+
+impl Source {
+    /// Where the user wrote an operation.
+    pub fn new(name: &'static str, at: &'static Location<'static>) -> Self {
+        Source { name, at, role: Role::Primal }
+    }
+    /// Operations that compute the adjoints of this one.
+    pub fn adjoint(self) -> Self {
+        Source { role: Role::Adjoint, ..self }
+    }
+    /// Operations that compute the tangent of this one.
+    pub fn tangent(self) -> Self {
+        Source { role: Role::Tangent, ..self }
+    }
 }
 
 impl fmt::Display for Source {

@@ -54,7 +54,8 @@ pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
 pub use dir::Dir;
 pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
 pub use exp::{
-    Accumulator, Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Source, Src, WhileView,
+    Accumulator, Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Role, Source, Src,
+    WhileView,
 };
 pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{

@@ -3,10 +3,12 @@
 use super::extents::{offset, out_of_bounds};
 use super::place::Place;
 use super::slots::{Slot, Slots};
+use super::watch::Observer;
 use crate::ast::Src;
 use crate::error::{Error, Result};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{RawArray, Scalar, ScalarType};
+use std::fmt::Display;
 
 /// The number of a scalar register.
 pub type Reg = usize;
@@ -26,6 +28,17 @@ pub struct Code {
     /// The registers that finally hold the leaves of the result, and the types of these leaves.
     pub results: Vec<Reg>,
     pub types: Vec<ScalarType>,
+}
+
+impl Code {
+    /// The last instructions of the loops around an instruction, outermost first.
+    fn loops_around(&self, at: usize) -> impl Iterator<Item = usize> {
+        // A loop ends after the loops in it.
+        let instrs = self.instrs.iter().enumerate().rev();
+        instrs
+            .filter(move |(end, i)| matches!(i, Instr::Jump(start) if (*start..=*end).contains(&at)))
+            .map(|(end, _)| end)
+    }
 }
 
 /// An instruction. The targets of jumps are positions in the list of instructions.
@@ -83,6 +96,7 @@ pub struct Machine<'a> {
     arrays: Vec<&'a RawArray>,
     emitted: Vec<Emission>,
     place: Place,
+    observer: Option<Observer<'a>>,
 }
 
 impl<'a> Machine<'a> {
@@ -95,7 +109,8 @@ impl<'a> Machine<'a> {
                 registers[first + k] = Scalar::I64(*extent as i64);
             }
         }
-        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, emitted: vec![], place })
+        let observer = slots.watch.as_ref().map(Observer::new);
+        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, emitted: vec![], place, observer })
     }
 
     /// Sets a leaf of the arguments.
@@ -110,6 +125,12 @@ impl<'a> Machine<'a> {
 
     /// Sets the leaves of the arguments from `first` on to element `i` of an array.
     pub fn set_element(&mut self, first: usize, a: &RawArray, i: usize) -> Result<()> {
+        self.observer.iter_mut().for_each(|o| o.element(a, i));
+        self.load(first, a, i)
+    }
+
+    /// Sets the registers from `first` on to element `i` of an array.
+    fn load(&mut self, first: Reg, a: &RawArray, i: usize) -> Result<()> {
         for (k, c) in a.columns.iter().enumerate() {
             self.registers[first + k] = c.get(i).ok_or_else(no_element)?;
         }
@@ -118,6 +139,7 @@ impl<'a> Machine<'a> {
 
     /// Sets the leaves of the first argument to an index.
     pub fn set_index(&mut self, index: &[usize]) {
+        self.observer.iter_mut().for_each(|o| o.index(index));
         for (k, i) in index.iter().enumerate() {
             self.registers[k] = Scalar::I64(*i as i64);
         }
@@ -142,14 +164,26 @@ impl<'a> Machine<'a> {
     pub fn call(&mut self) -> Result<()> {
         let code = self.code;
         let mut next = 0;
+        self.observer.iter_mut().for_each(Observer::begin_call);
         while let Some(instr) = code.instrs.get(next) {
             next += 1;
             let r = &mut self.registers;
             match instr {
-                Instr::Op1(op, to, a) => r[*to] = op.eval(r[*a]).map_err(|e| self.place.blame(e))?,
-                Instr::Op2(op, to, a, b) => r[*to] = op.eval(r[*a], r[*b]).map_err(|e| self.place.blame(e))?,
+                Instr::Op1(op, to, a) => {
+                    let x = r[*a];
+                    r[*to] = op.eval(x).map_err(|e| self.place.blame(e))?;
+                    self.look(next - 1, op, &[x], *to)?
+                }
+                Instr::Op2(op, to, a, b) => {
+                    let (x, y) = (r[*a], r[*b]);
+                    r[*to] = op.eval(x, y).map_err(|e| self.place.blame(e))?;
+                    self.look(next - 1, op, &[x, y], *to)?
+                }
                 Instr::Move(to, a) => r[*to] = r[*a],
-                Instr::Jump(target) => next = *target,
+                Instr::Jump(target) => {
+                    self.observer.iter_mut().for_each(|o| o.jump(next - 1, *target));
+                    next = *target
+                }
                 Instr::JumpUnless(c, target) => {
                     if !bool(r[*c])? {
                         next = *target;
@@ -173,6 +207,13 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Shows the observer what the instruction `at` has computed.
+    fn look(&self, at: usize, function: &impl Display, operands: &[Scalar], to: Reg) -> Result<()> {
+        let Some(o) = &self.observer else { return Ok(()) };
+        let details = || (function.to_string(), self.place, o.steps(self.code.loops_around(at)));
+        o.look(self.registers[to], operands, details)
+    }
+
     fn read(&mut self, read: &Read) -> Result<()> {
         let a = self.arrays[read.array];
         let index = read.index.iter().map(|r| self.registers[*r]);
@@ -183,7 +224,7 @@ impl<'a> Machine<'a> {
             };
             out_of_bounds(op, index, &a.extents)
         })?;
-        self.set_element(read.to, a, i)
+        self.load(read.to, a, i)
     }
 }
 

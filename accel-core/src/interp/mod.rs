@@ -28,11 +28,14 @@ mod place;
 mod plan;
 mod run;
 mod slots;
+mod watch;
 
 use crate::ast::Program;
 use crate::backend::{Backend, Executable, check_argument};
 use crate::error::Result;
+use crate::nan::Finding;
 use crate::repr::{ArrayTuple, RawTy};
+pub(crate) use place::Place;
 use plan::Plan;
 
 /// The interpreter as a backend, which is always available.
@@ -73,6 +76,16 @@ impl Interpreted {
         let (result, peak) = run::run(&self.plan, argument)?;
         tracing::debug!(peak_bytes = peak, "interpreted");
         Ok((result, peak))
+    }
+
+    /// Computes the result and where NaN and infinity appear first. The run ends without a result where NaN appears, or
+    /// where it fails after an infinity has appeared.
+    ///
+    /// # Errors
+    /// As [`Executable::run`], if neither has appeared before.
+    pub(crate) fn run_watched(&self, argument: &ArrayTuple) -> Result<(Option<Finding>, Option<ArrayTuple>)> {
+        check_argument(argument, &self.arg)?;
+        run::run_watched(&self.plan, argument)
     }
 }
 

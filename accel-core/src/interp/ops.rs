@@ -5,6 +5,7 @@ use super::extents::{check_size, extents, for_each_index, int, offset, out_of_bo
 use super::place::Place;
 use super::plan::Op;
 use super::slots::{Slot, Slots};
+use super::watch::Details;
 use crate::ast::Dir;
 use crate::error::{Error, Result};
 use crate::repr::op::{Num2, Op2};
@@ -119,23 +120,30 @@ pub fn accumulate(sh: &Code, f: &Code, init: &[Slot], place: Place, slots: &Slot
         f.set_index(index);
         f.call()?;
         out.set(i, f.results())?;
-        f.emitted().iter().try_for_each(|e| add_emission(&mut sums, e, place))
+        f.emitted().iter().try_for_each(|e| add_emission(&mut sums, e, place, slots))
     })?;
     sums.insert(0, out.finish());
     Ok(sums)
 }
 
 /// Adds an emission to an element of its accumulator.
-fn add_emission(sums: &mut [RawArray], e: &Emission, place: Place) -> Result<()> {
+fn add_emission(sums: &mut [RawArray], e: &Emission, place: Place, slots: &Slots) -> Result<()> {
     let index = e.index.iter().copied();
     let sum = sums.get_mut(e.to).ok_or_else(|| Error::Internal("an emission without an accumulator".into()))?;
     let i = offset(&sum.extents, index.clone())?.ok_or_else(|| {
         let op = if e.at.is_some() { Place { name: "emit", at: e.at } } else { place };
         out_of_bounds(op.to_string(), index, &sum.extents)
     })?;
+    let index = e.index.iter().filter_map(|i| int(*i).ok()).map(|i| i as usize);
     for (c, x) in sum.columns.iter_mut().zip(&e.values) {
         let old = c.get(i).ok_or_else(no_element)?;
-        let new = Op2::Num(Num2::Add).eval(old, *x)?;
+        let add = Op2::Num(Num2::Add);
+        let new = add.eval(old, *x)?;
+        if let Some(watch) = &slots.watch {
+            let details =
+                || Details { function: add.to_string(), place, index: index.clone().collect(), steps: vec![] };
+            watch.look(new, &[old, *x], details)?;
+        }
         if !c.set(i, new) {
             return Err(Error::Internal(format!("a {} is emitted to a {} array", x.ty(), c.ty())));
         }

@@ -6,18 +6,36 @@ use super::lists::{self, Entry, List};
 use super::ops;
 use super::plan::{Block, Op, Plan, Step, Trips};
 use super::slots::{Slot, Slots};
+use super::watch::Watch;
 use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
+use crate::nan::Finding;
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
     let mut slots = Slots::new(plan.slots);
-    put_argument(argument, &mut 0, &mut slots)?;
-    block(&plan.body, &mut slots)?;
-    let result = tuple(&plan.body.result, &slots)?;
+    let result = result(plan, argument, &mut slots)?;
     Ok((result, slots.peak()))
+}
+
+/// As [`Interpreted::run_watched`](super::Interpreted::run_watched).
+pub fn run_watched(plan: &Plan, argument: &ArrayTuple) -> Result<(Option<Finding>, Option<ArrayTuple>)> {
+    let mut slots = Slots::new(plan.slots);
+    slots.watch = Some(Watch::default());
+    let result = result(plan, argument, &mut slots);
+    let found = slots.watch.map(Watch::found).filter(|f| f.infinity.is_some() || f.nan.is_some());
+    match (result, found) {
+        (Err(e), None) => Err(e),
+        (result, found) => Ok((found, result.ok())),
+    }
+}
+
+fn result(plan: &Plan, argument: &ArrayTuple, slots: &mut Slots) -> Result<ArrayTuple> {
+    put_argument(argument, &mut 0, slots)?;
+    block(&plan.body, slots)?;
+    tuple(&plan.body.result, slots)
 }
 
 /// Puts the arrays of the argument into the slots from `next` on.
@@ -80,9 +98,12 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
             return block_into(chosen, &s.to, slots);
         }
         Op::While { cond, body } => {
+            watch(slots, |w| w.enter_loop(s.place));
             while continues(cond, slots)? {
                 block_into(body, &s.to, slots)?;
+                watch(slots, Watch::finish_step);
             }
+            watch(slots, Watch::leave_loop);
             return Ok(());
         }
         Op::Accumulate { sh, f, init } => ops::accumulate(sh, f, init, s.place, slots)?,
@@ -91,6 +112,13 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
     };
     put_all(&s.to, arrays, slots);
     Ok(())
+}
+
+/// Tells the watch, if there is one.
+fn watch(slots: &mut Slots, tell: impl FnOnce(&mut Watch)) {
+    if let Some(watch) = &mut slots.watch {
+        tell(watch);
+    }
 }
 
 /// Executes a loop that takes rows of arrays and lists arrays.
@@ -112,6 +140,7 @@ fn loop_(
         }
     };
     let mut lists: Vec<List> = entries.iter().map(|_| List::new()).collect();
+    watch(slots, |w| w.enter_loop(s.place));
     for k in 0..n {
         if let Trips::While(cond) = trips
             && !continues(cond, slots)?
@@ -129,7 +158,9 @@ fn loop_(
         let listed = arrays.split_off(state.len());
         put_all(state, arrays, slots);
         lists.iter_mut().zip(listed).try_for_each(|(list, a)| list.push(a, s.place))?;
+        watch(slots, Watch::finish_step);
     }
+    watch(slots, Watch::leave_loop);
     let reverse = dir == Dir::Right;
     let lists = lists.into_iter().zip(entries).map(|(list, t)| list.finish(t, reverse, s.place));
     let lists = lists.collect::<Result<Vec<_>>>()?;

@@ -1,5 +1,6 @@
 //! The arrays of a running program.
 
+use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::repr::RawArray;
 use std::collections::HashMap;
@@ -15,11 +16,13 @@ pub struct Slots {
     shared: HashMap<usize, usize>,
     live: usize,
     peak: usize,
+    /// Looks for NaN, if somebody has asked for it.
+    pub watch: Option<Watch>,
 }
 
 impl Slots {
     pub fn new(n: usize) -> Self {
-        Slots { arrays: vec![None; n], shared: HashMap::new(), live: 0, peak: 0 }
+        Slots { arrays: vec![None; n], shared: HashMap::new(), live: 0, peak: 0, watch: None }
     }
 
     pub fn get(&self, s: Slot) -> Result<&RawArray> {

@@ -62,8 +62,8 @@ struct Tokens<'n, N> {
 #[derive(Default)]
 struct Whole {
     key: ProgramKey,
-    /// The numbers of the places: name, file, line and column.
-    numbers: HashMap<(&'static str, &'static str, u32, u32), usize>,
+    /// The numbers of the places: name, file, line, column and role.
+    numbers: HashMap<(&'static str, &'static str, u32, u32, Role), usize>,
 }
 
 impl<'n, N> Tokens<'n, N> {
@@ -143,11 +143,11 @@ impl<N> Tokens<'_, N> {
         let Some(Whole { key, numbers }) = &mut self.whole else { return };
         let Some(source) = at else { return self.out.push(0) };
         let (name, at, next) = (source.name, source.at, key.sources.len());
-        let number = *numbers.entry((name, at.file(), at.line(), at.column())).or_insert(next);
+        let number = *numbers.entry((name, at.file(), at.line(), at.column(), source.role)).or_insert(next);
         self.out.push(1 + number as u64);
         if number == next {
             key.sources.push(source);
-            self.out.extend([u64::from(at.line()), u64::from(at.column())]);
+            self.out.extend([u64::from(at.line()), u64::from(at.column()), source.role as u64]);
             self.text(at.file());
             self.text(name);
         }

@@ -148,7 +148,7 @@ fn sample() -> Program {
 
 #[track_caller]
 fn here() -> crate::ast::Src {
-    Some(crate::ast::Source { name: "f", at: std::panic::Location::caller() })
+    Some(crate::ast::Source::new("f", std::panic::Location::caller()))
 }
 
 #[test]

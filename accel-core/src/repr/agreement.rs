@@ -15,7 +15,8 @@ pub enum Agreement {
     /// by columns.
     Inner,
     /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
-    /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum.
+    /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum, which is
+    /// `i64::MAX` if it is larger.
     Segments,
     /// The outermost extents are equal: the operation takes one row of each array at a time.
     Rows,
@@ -133,7 +134,10 @@ impl Agreement {
         }
         if let (Agreement::Segments, [total]) = (self, left) {
             let expected = "segments that fill the rows".into();
-            let found = match total {
+            let found = match *total {
+                i64::MAX => {
+                    format!("segments with more elements together than any array has, in rows of the shape {right:?}")
+                }
                 0.. => format!("segments with {total} elements together, in rows of the shape {right:?}"),
                 _ => format!("a segment of length {total}"),
             };

@@ -34,7 +34,7 @@ pub struct Node {
 impl Node {
     /// Where it comes from.
     pub fn source(&self) -> Src {
-        Some(Source { name: self.name, at: self.at })
+        Some(Source::new(self.name, self.at))
     }
 }
 

@@ -115,7 +115,8 @@ pub(super) fn agree_shapes<L: Shape, M: Shape, Sh: Shape, T: Elt>(
 }
 
 /// The array itself, under a name. Tracing (`accel::trace`) finds the array and its adjoint by this name; elsewhere
-/// the name costs nothing and means nothing. Several arrays may have one name, as in the body of a loop.
+/// the name costs nothing and means nothing. Several arrays may have one name, as in the body of a loop. A program that does not use
+/// the result contains neither the array nor its name.
 #[track_caller]
 pub fn named<Sh: Shape, T: Elt>(name: &'static str, xs: Arr<Sh, T>) -> Arr<Sh, T> {
     // An agreement of nothing with nothing: no program of a user contains another one, and no pass needs to know it.

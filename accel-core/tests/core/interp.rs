@@ -24,7 +24,7 @@ type E2<P, Q> = HCons<Q, HCons<P, HNil>>;
 /// A call of the function `f`, which errors name.
 #[track_caller]
 fn here() -> Src {
-    Some(Source { name: "f", at: Location::caller() })
+    Some(Source::new("f", Location::caller()))
 }
 
 // ---- terms

@@ -11,7 +11,7 @@ use super::lists::{List, other_row};
 use super::scalar_evaluation::{
     self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
 };
-use super::tape::{Budget, Found, Limit, Tape};
+use super::tape::{Budget, Found, Limit, StateSize, Tape};
 use super::verify::{Verified, verify};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 /// `Error::Internal` if the program is not well formed.
 pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     verify(p)?;
-    run(p, argument, &Cell::new(Some(u64::MAX)), Budget::new(Budget::from_env()), &ElementByElement)
+    run(p, argument, &Cell::new(Some(u64::MAX)), Budget::new(Budget::from_env()?), &ElementByElement)
 }
 
 /// The arrays of a program that were computed so far.
@@ -56,7 +56,7 @@ impl Verified<Program> {
     /// # Errors
     /// As for [`evaluate`], except that the program is known to be well formed.
     pub fn evaluate(&self, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
-        self.evaluate_keeping(argument, Budget::new(Budget::from_env()))
+        self.evaluate_keeping(argument, Budget::new(Budget::from_env()?))
     }
 
     /// As [`Verified::evaluate`], with a budget for the states of loops: see NOTE [Kept states](super::tape).
@@ -367,8 +367,8 @@ impl Evaluator<'_> {
                 return Err(other_row(self.p.sites[site].to_string(), &first.extents, &a.extents));
             }
         }
-        let bytes = state.iter().flat_map(|a| &a.columns).map(Column::bytes).sum();
-        if tape.keeps_next(bytes, drop) {
+        let elements = state.iter().flat_map(|a| &a.columns).map(Column::bytes).sum();
+        if tape.keeps_next(StateSize { elements, besides: 0 }, drop) {
             tape.keep(state);
         }
         Ok(())

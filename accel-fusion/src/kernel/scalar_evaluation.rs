@@ -3,7 +3,7 @@
 
 use super::ids::{ArrayId, Reg, SiteId};
 use super::ir::*;
-use accel_core::ast::deep;
+use accel_core::ast::{Role, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Agreement, Scalar, checked_size};
 use index_vec::IndexVec;
@@ -114,6 +114,9 @@ pub fn check_agreement<S: Store>(
 
 /// The error of a reshape to extents of another size.
 pub fn other_size(p: &Program, site: SiteId, old: &[usize], new: &[usize]) -> Error {
+    // The adjoint of a reshape goes back. If it fails, the user's reshape, which the program may have left out, was wrong.
+    let is_adjoint = p.sites[site].at.is_some_and(|s| s.role == Role::Adjoint);
+    let (old, new) = if is_adjoint { (new, old) } else { (old, new) };
     Error::Shape {
         op: p.sites[site].to_string(),
         expected: format!("a shape of {} elements, as {old:?} has", size(old)),

@@ -14,13 +14,30 @@
 //!   are taken at most `r` times again. So if all states of a distance fit into the budget that is free, each step is
 //!   taken once more. With room for one state, everything starts from the first one for each state.
 //!
+//! A budget is for all memory of the states, also for what describes them. But it always has room for as many states as it has room
+//! for their elements, up to [`FEW`]: the descriptions of a few states take little memory, and each of the first few saves many sweeps.
+//!
 //! Kept states are shared with the arrays that they come from, not copied.
+
+use accel_core::error::{Error, Result};
 
 /// The memory that is used for states before the free memory is looked at, in bytes.
 const AT_FIRST: usize = 64 << 20;
 
 /// The memory that is assumed to be free if the system does not say, in bytes.
 const USUAL: usize = 4 << 30;
+
+/// This number of states need room only for their elements.
+const FEW: usize = 16;
+
+/// The memory that a state takes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct StateSize {
+    /// The bytes of the elements of its arrays.
+    pub elements: usize,
+    /// The bytes that it takes besides.
+    pub besides: usize,
+}
 
 /// The bytes that the states of all tapes of a run may take together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,9 +54,16 @@ impl Budget {
         bytes.map_or(Budget::Free, Budget::Bytes)
     }
 
-    /// The budget that the environment variable `ACCEL_TAPE_BYTES` sets.
-    pub fn from_env() -> Option<usize> {
-        std::env::var("ACCEL_TAPE_BYTES").ok()?.trim().parse().ok()
+    /// The bytes that the environment variable `ACCEL_TAPE_BYTES` sets; `None` if it is not set.
+    ///
+    /// # Errors
+    /// `Error::Environment` if it is not a number.
+    pub fn from_env() -> Result<Option<usize>> {
+        let name = "ACCEL_TAPE_BYTES";
+        let Some(text) = std::env::var_os(name) else { return Ok(None) };
+        let bytes = text.to_str().and_then(|t| t.trim().parse().ok());
+        let found = || text.to_string_lossy().into_owned();
+        bytes.map(Some).ok_or_else(|| Error::Environment { name, expected: "a number of bytes", found: found() })
     }
 
     /// Each of `n` equal parts.
@@ -67,8 +91,9 @@ impl Limit {
     }
 
     /// The number of states of this size for which there is room.
-    fn states(&self, size: usize) -> usize {
-        (self.bytes / size.max(1)).max(1)
+    fn states(&self, size: StateSize) -> usize {
+        let all = |bytes: usize| self.bytes / bytes.max(1);
+        all(size.elements + size.besides).max(all(size.elements).min(FEW)).max(1)
     }
 
     /// Queries the free memory, once.
@@ -94,8 +119,7 @@ fn free_memory() -> usize {
 #[derive(Debug)]
 pub struct Tape<S> {
     limit: Limit,
-    /// The bytes that a state takes.
-    size: usize,
+    size: StateSize,
     /// The kept states, each with its number, in order.
     kept: Vec<(usize, S)>,
     /// The number of states that were offered.
@@ -118,7 +142,7 @@ pub enum Found<'t, S> {
 impl<S> Tape<S> {
     /// A tape without states.
     pub fn new(limit: Limit) -> Tape<S> {
-        Tape { limit, size: 1, kept: vec![], offered: 0, distance: 1, next: 0 }
+        Tape { limit, size: StateSize::default(), kept: vec![], offered: 0, distance: 1, next: 0 }
     }
 
     /// The first state, if there are states.
@@ -135,9 +159,9 @@ impl<S> Tape<S> {
         self.limit.states(self.size)
     }
 
-    /// Whether the state that is offered next will be kept. `size` is the number of bytes that a state takes; `drop` gets
-    /// the states that are left out from now on.
-    pub fn keeps_next(&mut self, size: usize, drop: impl FnMut(S)) -> bool {
+    /// Whether the state that is offered next will be kept. `size` is the memory that a state takes; `drop` gets the
+    /// states that are left out from now on.
+    pub fn keeps_next(&mut self, size: StateSize, drop: impl FnMut(S)) -> bool {
         if self.kept.is_empty() {
             (self.size, self.offered, self.distance) = (size, 0, 1);
         }
@@ -241,13 +265,19 @@ fn reach(room: usize, r: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Takes `n` steps forward and all of them back, where a state is its own number. Returns the largest number of
-    /// states held and the number of steps taken again.
+    const SMALL: StateSize = StateSize { elements: 1, besides: 0 };
+
+    /// Takes `n` steps forward and all of them back, where a state is its own number and takes one byte. Returns the largest
+    /// number of states held and the number of steps taken again.
     fn there_and_back(n: usize, bytes: usize) -> (usize, usize) {
+        there_and_back_with(n, bytes, SMALL)
+    }
+
+    fn there_and_back_with(n: usize, bytes: usize, size: StateSize) -> (usize, usize) {
         let mut tape = Tape::new(Budget::Bytes(bytes).shared(1));
         let (mut held, mut again) = (0, 0);
         for k in 0..n {
-            if tape.keeps_next(1, |_| ()) {
+            if tape.keeps_next(size, |_| ()) {
                 tape.keep(k);
             }
             held = held.max(tape.held());
@@ -303,6 +333,25 @@ mod tests {
     }
 
     #[test]
+    fn few_states_take_few_sweeps() {
+        // What describes a state takes more than its elements, as for vectors of 8 numbers on the native backend.
+        let size = StateSize { elements: 64, besides: 150 };
+        // With room for s states, binomial(s + r, s) steps need r sweeps.
+        for (room, sweeps) in [(2, 180), (3, 47), (4, 25), (5, 17), (6, 13), (8, 9), (10, 7), (16, 5)] {
+            for n in [16_000, 15_999, 1_001] {
+                let (held, again) = there_and_back_with(n, room * size.elements, size);
+                assert!(
+                    held <= room && again <= sweeps * n,
+                    "{n} steps, room for {room}: {held} states, {again} steps again"
+                );
+            }
+        }
+        // Many states take no more than the budget.
+        let (held, _) = there_and_back_with(10_000, 100 * (64 + 150), size);
+        assert!(held <= 100, "{held}");
+    }
+
+    #[test]
     fn sequences_are_divided_optimally() {
         // The least number of steps for each length and room, by dynamic programming.
         let (lengths, rooms) = (60, 6);
@@ -325,8 +374,8 @@ mod tests {
     fn the_free_memory_is_known() {
         assert!(free_memory() >= 1 << 20);
         let mut limit = Budget::Free.shared(2);
-        assert_eq!(limit.states(1), AT_FIRST / 2);
+        assert_eq!(limit.states(SMALL), AT_FIRST / 2);
         limit.grow();
-        assert!(limit.states(1) >= AT_FIRST / 2 && limit.more.is_none());
+        assert!(limit.states(SMALL) >= AT_FIRST / 2 && limit.more.is_none());
     }
 }

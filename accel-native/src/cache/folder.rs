@@ -1,8 +1,8 @@
 //! The folder of the cache. It is used only if it and its files belong to the user. All operations use descriptors that
 //! were checked.
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
-use rustix::fs::{fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{flock, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use std::fs::File as Open;
 use std::io::{self, Read, Write};
@@ -10,11 +10,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
 
 /// The limit for the size of a file; larger files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 28;
 /// Files of killed processes are removed at this age.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
+/// The age from which on a working folder is locked if somebody works in it.
+const YOUNG: Duration = Duration::from_secs(1);
 /// The time of use of a file is recorded at most this often.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The prefix of the names of unfinished files. Three numbers follow, with hyphens between them.
@@ -211,8 +214,32 @@ impl Folder {
     }
 }
 
-/// Removes the working folders of killed compilations in `temporary`, when they are older than an hour and than `longest`. They
-/// contain only files.
+/// The working folder of a compilation. It is removed when this value is dropped.
+///
+/// NOTE \[Abandoned working folders\]: a process that is killed leaves its working folder. While a process works, it holds a lock on
+/// the folder, which the system releases when the process ends, however it ends. So a folder that can be locked belongs to nobody,
+/// also if the numbers of processes have another meaning here, as in containers. A folder is young until its owner has
+/// had time to lock it. Where the file system has no locks, only the age of a folder counts.
+pub struct Work {
+    folder: TempDir,
+    _lock: Option<OwnedFd>,
+}
+
+impl Work {
+    /// Locks a new folder.
+    pub fn new(folder: TempDir) -> Work {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let open = openat(CWD, folder.path(), flags, Mode::empty());
+        let lock = open.and_then(|fd| flock(&fd, FlockOperation::NonBlockingLockExclusive).map(|()| fd));
+        Work { folder, _lock: lock.ok() }
+    }
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the working folders of killed compilations in `temporary`: NOTE \[Abandoned working folders\]. Without locks, they must be
+/// older than an hour and than `longest`. They contain only files.
 pub fn remove_old_work(temporary: &Path, is_work: impl Fn(&str) -> bool, longest: Duration) {
     let Ok(entries) = std::fs::read_dir(temporary) else { return };
     for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(&is_work)) {
@@ -227,7 +254,12 @@ fn remove_work(path: &Path, age: Duration) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     let folder = openat(CWD, path, flags, Mode::empty())?;
     let stat = fstat(&folder)?;
-    if distrust(&stat).is_none() && stat.st_mode & 0o7777 == 0o700 && is_old(modified(&stat), age) {
+    let abandoned = || match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => is_old(modified(&stat), YOUNG),
+        Err(Errno::WOULDBLOCK) => false,
+        Err(_) => is_old(modified(&stat), age),
+    };
+    if distrust(&stat).is_none() && stat.st_mode & 0o7777 == 0o700 && abandoned() {
         for name in names(&folder)? {
             unlinkat(&folder, &name, AtFlags::empty())?;
         }

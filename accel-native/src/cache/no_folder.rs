@@ -53,4 +53,16 @@ impl Folder {
     }
 }
 
+/// The working folder of a compilation. It is removed when this value is dropped.
+pub struct Work(tempfile::TempDir);
+
+impl Work {
+    pub fn new(folder: tempfile::TempDir) -> Work {
+        Work(folder)
+    }
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
 pub fn remove_old_work(_: &Path, _: impl Fn(&str) -> bool, _: std::time::Duration) {}

@@ -21,7 +21,7 @@ const LARGEST: usize = 1 << 24;
 /// under conditions.
 ///
 /// # Errors
-/// As [`Pipeline::optimized`], and `Error::Compiler` if the limit of the cache is not a number.
+/// As [`Pipeline::optimized`], and `Error::Environment` if the limit of the cache is not a number.
 pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<(Optimized, Option<Key>)> {
     let not_stored = || Ok((pipeline.optimized(assume)?, None));
     let limit = limit()?;

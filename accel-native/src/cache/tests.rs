@@ -224,12 +224,13 @@ fn what_killed_processes_have_left_is_removed_when_it_is_old() {
 }
 
 #[test]
-fn only_old_working_folders_of_compilations_are_removed() {
+fn only_abandoned_working_folders_of_compilations_are_removed() {
     let dir = TempDir::new().unwrap();
-    let is_work = |name: &str| name.starts_with("accel-compilation-");
-    let [old, new, deep, open, link, file, other] = ["old", "new", "deep", "open", "link", "file", "other"]
-        .map(|name| dir.path().join(if name == "other" { name.into() } else { format!("accel-compilation-{name}") }));
-    for folder in [&old, &new, &deep, &open, &other] {
+    let is_work = |name: &str| name.starts_with("accel-build-");
+    let [old, new, deep, open, link, file, other, owned] =
+        ["old", "new", "deep", "open", "link", "file", "other", "owned"]
+            .map(|name| dir.path().join(if name == "other" { name.into() } else { format!("accel-build-{name}") }));
+    for folder in [&old, &new, &deep, &open, &other, &owned] {
         fs::create_dir(folder).unwrap();
         mode(folder, if folder == &open { 0o755 } else { 0o700 });
         fs::write(folder.join("kernels.c"), "").unwrap();
@@ -238,7 +239,12 @@ fn only_old_working_folders_of_compilations_are_removed() {
     fs::write(deep.join("results/precious"), "").unwrap();
     symlink(&other, &link).unwrap();
     fs::write(&file, "").unwrap();
-    [&old, &deep, &open, &file, &other].into_iter().for_each(|path| age(path, 2));
+    [&deep, &open, &file, &other, &owned].into_iter().for_each(|path| age(path, 2));
+    // Nobody works in it.
+    fs::File::open(&old).unwrap().set_modified(SystemTime::now() - Duration::from_secs(3)).unwrap();
+    // As long as somebody works in a folder, it stays, however old it is.
+    let owner = fs::File::open(&owned).unwrap();
+    owner.lock().unwrap();
     remove_old_work(dir.path(), is_work, Duration::ZERO);
     assert!(!old.exists());
     for left in [
@@ -246,11 +252,15 @@ fn only_old_working_folders_of_compilations_are_removed() {
         &deep.join("results/precious"),
         &open.join("kernels.c"),
         &other.join("kernels.c"),
+        &owned.join("kernels.c"),
         &link,
         &file,
     ] {
         assert!(left.exists(), "{}", left.display());
     }
+    drop(owner);
+    remove_old_work(dir.path(), is_work, Duration::ZERO);
+    assert!(!owned.exists() && new.exists());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::entry::{Failed, Outcome};
 use super::states::{OF_BLOCK, OF_STATE, SmallMemory, State, WORD, Word, release};
 use crate::abi::{Block, SmallStates};
 use crate::context::Context;
+use accel_fusion::kernel::tape::StateSize;
 use smallvec::SmallVec;
 
 /// The largest size of a small state, in bytes.
@@ -121,7 +122,10 @@ impl Context<'_> {
         // SAFETY: the tape is in the table.
         let small = unsafe { *self.run.tapes.add(tape) };
         let arrays = &self.code.tapes[tape].kept;
-        let size = OF_STATE + small.size as usize + self.tapes[tape].blocks.len() * OF_BLOCK;
+        let running = &self.tapes[tape];
+        let columns = running.blocks.iter().zip(&running.bytes).filter(|(block, _)| !block.is_null());
+        let elements = columns.clone().map(|(_, bytes)| *bytes as usize).sum();
+        let size = StateSize { elements, besides: OF_STATE + columns.count() * OF_BLOCK };
         for k in 0..small.count {
             let memory = &mut *self.memory;
             // SAFETY: the states of a run have blocks of its memory.

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::memory::element_size;
 use accel_codegen::fault;
 use accel_core::error::Error;
-use accel_fusion::kernel::tape::Found;
+use accel_fusion::kernel::tape::{Found, StateSize};
 use accel_fusion::kernel::{ArrayId, other_row};
 use smallvec::SmallVec;
 use std::slice::from_raw_parts;
@@ -106,19 +106,21 @@ impl Context<'_> {
         }
     }
 
-    /// The bytes that a state takes.
+    /// The memory that a state takes.
     ///
     /// # Safety
     /// The arrays have been computed.
-    unsafe fn bytes(&self, arrays: &[ArrayId]) -> usize {
-        let of_array = |a: &ArrayId| {
+    unsafe fn size(&self, arrays: &[ArrayId]) -> StateSize {
+        let mut all = StateSize { elements: 0, besides: OF_STATE };
+        for a in arrays.iter().filter(|a| self.code.program.arrays[**a].rank > 0) {
             // SAFETY: the caller's guarantee.
             let n: i64 = unsafe { self.extents(std::slice::from_ref(a)) }.product();
-            let is_cell = self.code.program.arrays[*a].rank == 0;
-            let of_column = |(_, size)| if is_cell { 0 } else { OF_BLOCK + size * n as usize };
-            self.columns(*a).map(of_column).sum::<usize>()
-        };
-        OF_STATE + arrays.iter().map(of_array).sum::<usize>()
+            for (_, size) in self.columns(*a) {
+                all.elements += size * n as usize;
+                all.besides += OF_BLOCK;
+            }
+        }
+        all
     }
 
     /// # Safety
@@ -128,7 +130,7 @@ impl Context<'_> {
         // SAFETY: the arrays are computed before the statement, and all tapes are in the table.
         let (extents, size, small) = unsafe {
             let extents: SmallVec<[i64; 8]> = self.extents(arrays).collect();
-            (extents, self.bytes(arrays), *self.run.tapes.add(tape))
+            (extents, self.size(arrays), *self.run.tapes.add(tape))
         };
         if small.count == 0 && self.tapes[tape].states.held() == 0 {
             self.tapes[tape].extents = extents.to_vec();

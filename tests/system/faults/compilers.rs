@@ -118,8 +118,8 @@ fn a_compiler_that_hangs_is_killed_with_what_it_has_started() {
     assert!(said.contains("killed after 1 s") && said.contains("ACCEL_CC_TIMEOUT"), "{said}");
     assert!(said.contains("programs are interpreted"), "{said}");
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
-    // For the first program and for an empty file, not for the second program.
-    assert_eq!(fs::read_to_string(&calls).unwrap().lines().count(), 2);
+    // For the first program, not for the second one. On other systems, nobody knows that it only waits, so it gets an empty file, too.
+    assert_eq!(fs::read_to_string(&calls).unwrap().lines().count(), if cfg!(target_os = "linux") { 1 } else { 2 });
     assert_eq!(entries(&machine.path("tmp")), NOTHING);
     std::thread::sleep(Duration::from_secs(7));
     assert!(!survivor.exists(), "its child lives on");
@@ -132,7 +132,7 @@ fn a_compiler_that_hangs_is_killed_with_what_it_has_started() {
     assert!(said.contains("bin/silent") && said.contains("killed after 0.3 s"), "{said}");
 
     // One that is slow: other programs may be fast. It is tried for both.
-    let slow = machine.compiler("case \"$*\" in *empty.c) exec cc \"$@\";; esac; sleep 600");
+    let slow = machine.compiler("case \"$*\" in *empty.c) exec cc \"$@\";; esac; while :; do :; done");
     let said = works(machine.program().env("CC", &slow).env("ACCEL_CC_TIMEOUT", "1"));
     assert_eq!(said.matches("the program is interpreted").count(), 2, "{said}");
     assert_eq!(said.lines().count(), 2, "{said}");

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A separate file system, which is removed when this value is dropped.
 struct Disk(PathBuf);
@@ -64,6 +65,47 @@ fn a_cache_on_a_full_or_read_only_disk_is_done_without() {
     let _tmp = Disk::mount(&machine.path("tmp"), "size=4k,mode=755").unwrap();
     let said = fails(&mut machine.program());
     assert!(said.contains("No space left"), "{said}");
+}
+
+/// The compiler then works in the folder of the cache.
+#[test]
+fn a_full_folder_for_temporary_files_is_done_without() {
+    let machine = Machine::new();
+    let Some(_tmp) = Disk::mount(&machine.path("tmp"), "size=4k,mode=755") else {
+        return left_out("a full folder for temporary files: no file system can be mounted");
+    };
+    assert_eq!(works(&mut machine.program()), "");
+    assert_eq!(machine.libraries().len(), 2);
+    assert!(entries(&machine.cache()).iter().all(|p| p.is_file()), "no working folder is left");
+
+    let machine = Machine::new();
+    assert_eq!(works(machine.program().env("TMPDIR", "/nonexistent")), "");
+    assert_eq!(machine.libraries().len(), 2);
+}
+
+/// A signal ends a process while its compiler works. The next process removes what it has left.
+#[test]
+fn the_working_folder_of_a_killed_process_goes() {
+    let machine = Machine::new();
+    let compiler = machine.compiler("sleep 100");
+    let mut killed = machine.program().env("CC", &compiler).spawn().unwrap();
+    let start = std::time::Instant::now();
+    let left = loop {
+        assert!(start.elapsed() < Duration::from_secs(60), "no compilation has begun");
+        match &entries(&machine.path("tmp"))[..] {
+            [one] if one.join("kernels.c").exists() => break one.clone(),
+            _ => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    // While its owner lives, it stays.
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(works(&mut machine.program()), "");
+    assert!(left.exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    machine.libraries().iter().for_each(|file| fs::remove_file(file).unwrap());
+    assert_eq!(works(&mut machine.program()), "");
+    assert_eq!(entries(&machine.path("tmp")), NOTHING);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Environment variables that only change how a program is compiled, or how much memory it takes: that they have an effect.
 
-use super::machine::{Machine, end, works};
+use super::machine::{Machine, end, fails, works};
 use accel::prelude::*;
 use std::process::Command;
 
@@ -14,6 +14,19 @@ fn proofs_are_checked() {
     }
     let printed = dump("1");
     assert!(printed.contains(" proved") && !printed.contains(" inside"), "{printed}");
+}
+
+#[test]
+fn wrong_numbers_are_errors() {
+    let machine = Machine::new();
+    for bad in ["junk", "", "-1", "1e9", "10M"] {
+        let said = fails(machine.program().env("ACCEL_TAPE_BYTES", bad));
+        assert!(
+            said.contains("ACCEL_TAPE_BYTES") && said.contains("a number of bytes") && said.contains(bad),
+            "{said}"
+        );
+    }
+    assert_eq!(works(machine.program().env("ACCEL_TAPE_BYTES", " 1000 ")), "");
 }
 
 /// The states of a loop with 300 steps take 300 MB.

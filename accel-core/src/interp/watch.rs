@@ -1,0 +1,125 @@
+//! Watches a run for the first operation that makes NaN or infinity of other numbers.
+
+use super::place::Place;
+use crate::error::{Error, Result};
+use crate::nan::{Appearance, Finding};
+use crate::repr::{RawArray, Scalar};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// The watch over a run.
+#[derive(Default)]
+pub struct Watch {
+    /// The loops over arrays around the operation that runs, outermost first, with the numbers of their finished steps.
+    loops: Vec<(Place, u64)>,
+    found: RefCell<Finding>,
+}
+
+impl Watch {
+    pub fn enter_loop(&mut self, place: Place) {
+        self.loops.push((place, 0));
+    }
+    pub fn finish_step(&mut self) {
+        self.loops.iter_mut().last().into_iter().for_each(|(_, steps)| *steps += 1);
+    }
+    pub fn leave_loop(&mut self) {
+        self.loops.pop();
+    }
+    /// What has appeared.
+    pub fn found(self) -> Finding {
+        self.found.into_inner()
+    }
+
+    /// Looks at a result of a primitive function. The first infinity is noted. NaN ends the run with
+    /// [`Error::NotFinite`].
+    pub fn look(&self, result: Scalar, operands: &[Scalar], details: impl FnOnce() -> Details) -> Result<()> {
+        let appears = |is: fn(f64) -> bool| is(float(result)) && !operands.iter().any(|x| is(float(*x)));
+        let mut found = self.found.borrow_mut();
+        let nan = appears(f64::is_nan);
+        if !nan && (found.infinity.is_some() || !appears(|x| !x.is_finite())) {
+            return Ok(());
+        }
+        let Details { function, place, index, steps } = details();
+        let (operands, loops) = (operands.to_vec(), self.loops.clone());
+        let appearance = Appearance { function, operands, result, index, source: place.at, place, steps, loops };
+        if nan {
+            found.nan = Some(appearance);
+            return Err(Error::NotFinite(found.to_string()));
+        }
+        found.infinity = Some(appearance);
+        Ok(())
+    }
+}
+
+/// Where a primitive function was applied.
+pub struct Details {
+    pub function: String,
+    pub place: Place,
+    /// The index of the element that is computed.
+    pub index: Vec<usize>,
+    /// The numbers of finished steps of the loops in scalar code around the function, outermost first.
+    pub steps: Vec<u64>,
+}
+
+/// A floating-point number; 0 for other scalars.
+fn float(x: Scalar) -> f64 {
+    match x {
+        Scalar::F32(x) => x.into(),
+        Scalar::F64(x) => x,
+        _ => 0.0,
+    }
+}
+
+/// Watches the calls of a scalar function.
+pub struct Observer<'a> {
+    watch: &'a Watch,
+    /// The index of the element for which the function is called.
+    index: Vec<usize>,
+    /// For the last instruction of each loop, the number of finished steps in this call.
+    steps: BTreeMap<usize, u64>,
+}
+
+impl<'a> Observer<'a> {
+    pub fn new(watch: &'a Watch) -> Self {
+        Observer { watch, index: vec![], steps: BTreeMap::new() }
+    }
+    /// The next call is for this index.
+    pub fn index(&mut self, index: &[usize]) {
+        self.index = index.to_vec();
+    }
+    /// The next call is for element `i` of an array.
+    pub fn element(&mut self, a: &RawArray, mut i: usize) {
+        self.index.clear();
+        for extent in a.extents.iter().rev() {
+            self.index.insert(0, i % extent);
+            i /= extent;
+        }
+    }
+    pub fn begin_call(&mut self) {
+        self.steps.clear();
+    }
+    /// The instruction `at` jumps to `target`.
+    pub fn jump(&mut self, at: usize, target: usize) {
+        if target < at {
+            // The loops inside this one start anew.
+            self.steps.retain(|end, _| !(target..at).contains(end));
+            *self.steps.entry(at).or_insert(0) += 1;
+        }
+    }
+    /// The numbers of finished steps of loops, which are given by their last instructions.
+    pub fn steps(&self, loops: impl Iterator<Item = usize>) -> Vec<u64> {
+        loops.map(|end| self.steps.get(&end).copied().unwrap_or(0)).collect()
+    }
+    /// Looks at a result of a primitive function.
+    pub fn look(
+        &self,
+        result: Scalar,
+        operands: &[Scalar],
+        details: impl FnOnce() -> (String, Place, Vec<u64>),
+    ) -> Result<()> {
+        self.watch.look(result, operands, || {
+            let (function, place, steps) = details();
+            Details { function, place, index: self.index.clone(), steps }
+        })
+    }
+}
