@@ -83,41 +83,79 @@ pub fn float1<E, A, T>(op: Float1, t: FloatTy<T>, x: &Exp<E, A, T>, y: &Exp<E, A
     let c = |v| o.c(v);
     let square = |e: &_| o.mul(e, e);
     let one_plus_square = |e: &_| o.add(&c(1.0), &square(e));
-    let one_minus_square = |e: &_| o.sub(&c(1.0), &square(e));
     match op {
         Sin => Factor::Times(o.f(Cos, x)),
         Cos => Factor::Times(o.neg(&o.f(Sin, x))),
         Tan => Factor::Times(one_plus_square(y)),
-        Asin => Factor::Over(o.f(Sqrt, &one_minus_square(x))),
-        Acos => Factor::Over(o.neg(&o.f(Sqrt, &one_minus_square(x)))),
-        Atan => Factor::Over(one_plus_square(x)),
+        Asin => Factor::Over(o.f(Sqrt, &one_minus_square(o, x))),
+        Acos => Factor::Over(o.neg(&o.f(Sqrt, &one_minus_square(o, x)))),
+        Atan => Factor::Times(recip_one_plus_square(o, x)),
         Sinh => Factor::Times(o.f(Cosh, x)),
         Cosh => Factor::Times(o.f(Sinh, x)),
-        Tanh => Factor::Times(one_minus_square(y)),
-        Asinh => Factor::Over(o.f(Sqrt, &one_plus_square(x))),
-        Acosh => Factor::Over(o.f(Sqrt, &o.sub(&square(x), &c(1.0)))),
-        Atanh => Factor::Over(one_minus_square(x)),
+        // 1 - y^2 vanishes where y is rounded to 1.
+        Tanh => Factor::Times(square(&o.f(Sech, x))),
+        Sech => Factor::Times(o.neg(&o.mul(y, &o.f(Tanh, x)))),
+        Asinh => Factor::Over(o.f2(Float2::Hypot, x, &c(1.0))),
+        Acosh => Factor::Over(o.mul(&o.f(Sqrt, &o.sub(x, &c(1.0))), &o.f(Sqrt, &o.add(x, &c(1.0))))),
+        Atanh => Factor::Over(one_minus_square(o, x)),
         Exp => Factor::Times(y.clone()),
         Exp2 => Factor::Times(o.mul(y, &c(std::f64::consts::LN_2))),
-        ExpM1 => Factor::Times(o.add(y, &c(1.0))),
+        ExpM1 => Factor::Times(o.f(Exp, x)),
         Log => Factor::Over(x.clone()),
-        Log2 => Factor::Over(o.mul(x, &c(std::f64::consts::LN_2))),
-        Log10 => Factor::Over(o.mul(x, &c(std::f64::consts::LN_10))),
+        Log2 => Factor::Times(o.div(&c(std::f64::consts::LOG2_E), x)),
+        Log10 => Factor::Times(o.div(&c(std::f64::consts::LOG10_E), x)),
         Log1p => Factor::Over(o.add(x, &c(1.0))),
         Sqrt => Factor::Over(o.mul(y, &c(2.0))),
         Cbrt => Factor::Over(o.mul(&square(y), &c(3.0))),
         Recip => Factor::Times(o.neg(&square(y))),
-        Erf => Factor::Times(gauss(o, x, std::f64::consts::FRAC_2_SQRT_PI)),
-        Erfc => Factor::Times(gauss(o, x, -std::f64::consts::FRAC_2_SQRT_PI)),
+        Erf => Factor::Times(gauss(o, std::f64::consts::FRAC_2_SQRT_PI, -1.0, x)),
+        Erfc => Factor::Times(gauss(o, -std::f64::consts::FRAC_2_SQRT_PI, -1.0, x)),
+        ErfInv => Factor::Times(erfinv_derivative(o, x, y)),
+        NormalCdf => Factor::Times(gauss(o, 1.0 / (2.0 * std::f64::consts::PI).sqrt(), -0.5, x)),
         LogGamma => Factor::Times(o.f(Polygamma(0), x)),
         Polygamma(n) => Factor::Times(o.f(Polygamma(n.saturating_add(1)), x)),
-        Floor | Ceil | Round | Trunc => Factor::Zero,
+        Detach | Floor | Ceil | Round | Trunc => Factor::Zero,
     }
 }
 
-/// `scale * exp(-x^2)`
-fn gauss<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>, scale: f64) -> Exp<E, A, T> {
-    o.mul(&o.c(scale), &o.f(Float1::Exp, &o.neg(&o.mul(x, x))))
+/// `1 - x^2`; near 1 and -1 as a product without cancellation. Near 0, its derivative would cancel.
+fn one_minus_square<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>) -> Exp<E, A, T> {
+    let one = o.c(1.0);
+    let is_small = o.cmp(Cmp::Lt, &o.num1(Num1::Abs, x), &o.c(0.5));
+    Exp::cond(&is_small, &o.sub(&one, &o.mul(x, x)), &o.mul(&o.sub(&one, x), &o.add(&one, x)))
+}
+
+/// `1 / (1 + x^2)`; where the square may overflow, it is `1 / x^2`.
+fn recip_one_plus_square<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>) -> Exp<E, A, T> {
+    let is_small = o.cmp(Cmp::Lt, &o.num1(Num1::Abs, x), &o.c(2f64.powi(30)));
+    let recip = |e: &_| o.f(Float1::Recip, e);
+    let inverse = recip(x);
+    Exp::cond(&is_small, &recip(&o.add(&o.c(1.0), &o.mul(x, x))), &o.mul(&inverse, &inverse))
+}
+
+/// `scale * exp(k x^2)`. The rounding error of `x^2` would be multiplied by the exponent. So the square is split: with `h` near `x`
+/// and of few digits, `h^2` is exact, and `x^2 = h^2 + (x - h) (x + h)`. Although `h` is constant between its jumps, the derivative is
+/// right.
+fn gauss<E, A, T>(o: Floats<T>, scale: f64, k: f64, x: &Exp<E, A, T>) -> Exp<E, A, T> {
+    let (c, exp) = (|v| o.c(v), |e: &_| o.f(Float1::Exp, &o.mul(&o.c(k), e)));
+    let is_small = o.cmp(Cmp::Lt, &o.num1(Num1::Abs, x), &c(64.0));
+    let sixteenths = o.f(Float1::Trunc, &o.mul(x, &c(16.0)));
+    let h = Exp::cond(&is_small, &o.mul(&sixteenths, &c(1.0 / 16.0)), &c(0.0));
+    let rest = o.mul(&o.sub(x, &h), &o.add(x, &h));
+    o.mul(&c(scale), &o.mul(&exp(&o.mul(&h, &h)), &exp(&rest)))
+}
+
+/// The derivative of `y = erfinv(x)`, `sqrt(pi) / 2 exp(y^2)`. Near 1 and -1, the rounding error of `y` would be multiplied by `y^2`. So
+/// it is computed, and the derivative of the exponential corrects it.
+fn erfinv_derivative<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>, y: &Exp<E, A, T>) -> Exp<E, A, T> {
+    let (c, abs) = (|v| o.c(v), |e: &_| o.num1(Num1::Abs, e));
+    let less = |a: &_, b: f64| o.cmp(Cmp::Lt, a, &o.c(b));
+    let g = gauss(o, 1.0 / std::f64::consts::FRAC_2_SQRT_PI, 1.0, y);
+    let from_one = o.sub(&o.f(Float1::Erfc, &abs(y)), &o.sub(&c(1.0), &abs(x)));
+    let from_one = Exp::cond(&less(x, 0.0), &o.neg(&from_one), &from_one);
+    let difference = Exp::cond(&less(&abs(x), 0.5), &o.sub(x, &o.f(Float1::Erf, y)), &from_one);
+    let correction = o.mul(&o.mul(&c(2.0), y), &o.mul(&g, &difference));
+    Exp::cond(&less(&abs(x), 1.0), &o.mul(&g, &o.add(&c(1.0), &correction)), &g)
 }
 
 /// The two partial derivatives of `y = op(a, b)`.
@@ -165,8 +203,10 @@ pub fn float2<E, A, T>(
             )
         }
         Float2::Atan2 => {
-            let r2 = o.add(&o.mul(a, a), &o.mul(b, b));
-            (Factor::Times(o.div(b, &r2)), Factor::Times(o.neg(&o.div(a, &r2))))
+            // b / (a^2 + b^2), without squares, which overflow or vanish.
+            let r = o.f2(Float2::Hypot, a, b);
+            let of = |x| zero_where(&r, &o.div(&o.div(x, &r), &r));
+            (Factor::Times(of(b)), Factor::Times(o.neg(&of(a))))
         }
         Float2::Hypot => (Factor::Times(zero_where(y, &o.div(a, y))), Factor::Times(zero_where(y, &o.div(b, y)))),
         Float2::StrongMul => (Factor::Times(b.clone()), Factor::Times(a.clone())),

@@ -21,6 +21,9 @@ macro_rules! numbers {
                 sinh cosh tanh asinh acosh atanh);
             numbers!(@inherent2 powf hypot atan2 max min log);
 
+            numbers!(@inherent_real sigmoid log_sigmoid softplus logit);
+            numbers!(@inherent_real2 log_add_exp xlogy);
+
             #[doc = "As [`f64::powi`]."]
             #[inline]
             pub fn powi(self, n: i32) -> Self {
@@ -269,8 +272,8 @@ macro_rules! numbers {
             #[inline]
             fn atan2(self, other: Self) -> Self {
                 let (y, x) = (self.value(), other.value());
-                let square = x * x + y * y;
-                self.lift2(other, y.atan2(x), x / square, -y / square)
+                let (by_y, by_x) = crate::rules::atan2_derivatives(y, x);
+                self.lift2(other, y.atan2(x), by_y, by_x)
             }
             #[inline]
             fn sin_cos(self) -> (Self, Self) {
@@ -430,6 +433,22 @@ macro_rules! numbers {
         #[inline(always)]
         pub fn $name(self, other: Self) -> Self {
             num_traits::Float::$name(self, other)
+        }
+    )*};
+
+    (@inherent_real $($name:ident)*) => {$(
+        #[doc = concat!("As [`Real::", stringify!($name), "`](crate::Real::", stringify!($name), ").")]
+        #[inline]
+        pub fn $name(self) -> Self {
+            crate::Real::$name(self)
+        }
+    )*};
+
+    (@inherent_real2 $($name:ident)*) => {$(
+        #[doc = concat!("As [`Real::", stringify!($name), "`](crate::Real::", stringify!($name), ").")]
+        #[inline]
+        pub fn $name(self, other: Self) -> Self {
+            crate::Real::$name(self, other)
         }
     )*};
 

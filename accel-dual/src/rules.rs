@@ -46,24 +46,56 @@ rules! {
     cbrt(x, y) => (int::<S>(3) * y * y).recip()
     exp(x, y) => y
     exp2(x, y) => y * ln_of(2)
-    exp_m1(x, y) => y + int(1)
+    exp_m1(x, y) => x.exp()
     ln(x, y) => x.recip()
-    log2(x, y) => (x * ln_of(2)).recip()
-    log10(x, y) => (x * ln_of(10)).recip()
+    log2(x, y) => ln_of::<S>(2).recip() / x
+    log10(x, y) => ln_of::<S>(10).recip() / x
     ln_1p(x, y) => (x + int(1)).recip()
     sin(x, y) => x.cos()
     cos(x, y) => -x.sin()
     tan(x, y) => y * y + int(1)
-    asin(x, y) => (int::<S>(1) - x * x).sqrt().recip()
-    acos(x, y) => -(int::<S>(1) - x * x).sqrt().recip()
-    atan(x, y) => (x * x + int(1)).recip()
+    asin(x, y) => one_minus_square(x).sqrt().recip()
+    acos(x, y) => -one_minus_square(x).sqrt().recip()
+    atan(x, y) => atan_derivative(x)
     sinh(x, y) => x.cosh()
     cosh(x, y) => x.sinh()
-    tanh(x, y) => int::<S>(1) - y * y
-    asinh(x, y) => (x * x + int(1)).sqrt().recip()
-    acosh(x, y) => ((x - int(1)) * (x + int(1))).sqrt().recip()
-    atanh(x, y) => (int::<S>(1) - x * x).recip()
+    tanh(x, y) => tanh_derivative(x, y)
+    asinh(x, y) => x.hypot(int(1)).recip()
+    acosh(x, y) => ((x - int(1)).sqrt() * (x + int(1)).sqrt()).recip()
+    atanh(x, y) => one_minus_square(x).recip()
     fract(x, y) => int(1)
+}
+
+/// 1 - x^2; near 1 and -1 as a product without cancellation. Near 0, its derivative would cancel.
+#[inline(always)]
+fn one_minus_square<S: Float>(x: S) -> S {
+    let (one, magnitude) = (int::<S>(1), x.abs());
+    if magnitude + magnitude < one { one - x * x } else { (one - x) * (one + x) }
+}
+
+/// 1 / (1 + x^2); where the square may overflow, it is 1 / x^2.
+#[inline(always)]
+fn atan_derivative<S: Float>(x: S) -> S {
+    let is_small = x.abs() * S::epsilon() < int(1);
+    if is_small { (x * x + int(1)).recip() } else { x.recip() * x.recip() }
+}
+
+/// 1 - tanh(x)^2, where `y` is tanh(x). Where that is near 1, it is 1 / cosh(x)^2 by the exponential function.
+#[inline(always)]
+fn tanh_derivative<S: Float>(x: S, y: S) -> S {
+    if y.abs() + y.abs() < int(1) {
+        return int::<S>(1) - y * y;
+    }
+    let e = (-x.abs()).exp();
+    let sech = (e + e) / (int::<S>(1) + e * e);
+    sech * sech
+}
+
+/// The partial derivatives of `y.atan2(x)`, without squares, which overflow or vanish; 0 at the origin.
+#[inline(always)]
+pub(crate) fn atan2_derivatives<S: Float>(y: S, x: S) -> (S, S) {
+    let r = x.hypot(y);
+    if r.is_zero() { (S::zero(), S::zero()) } else { (x / r / r, -(y / r / r)) }
 }
 
 /// The absolute value.

@@ -31,12 +31,14 @@ mod primitives;
 mod programs;
 mod reads_in_loops;
 mod records;
+mod rows;
 mod scalar_gradients;
 mod scalar_loops;
 mod scans;
 mod segments;
 mod several_outputs;
 mod sort;
+mod special_values;
 #[cfg(feature = "dual")]
 mod strong_zeros;
 mod tapes;

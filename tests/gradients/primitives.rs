@@ -41,6 +41,7 @@ functions! {
     sinh: elements, Any, |x| x.sinh();
     cosh: elements, Any, |x| x.cosh();
     tanh: elements, Any, |x| x.tanh();
+    sech: elements, Any, |x| x.sech();
     asinh: elements, Any, |x| x.asinh();
     acosh: elements, AboveOne, |x| x.acosh();
     atanh: elements, BelowOne, |x| x.atanh();
@@ -56,6 +57,13 @@ functions! {
     recip: elements, AllNonZero, |x| x.recip();
     erf: elements, Any, |x| x.erf();
     erfc: elements, Any, |x| x.erfc();
+    erfinv: elements, BelowOne, |x| x.erfinv();
+    normal_cdf: elements, Any, |x| x.normal_cdf();
+    log_normal_cdf: elements, Any, |x| x.log_normal_cdf();
+    sigmoid: elements, Any, |x| x.sigmoid();
+    log_sigmoid: elements, Any, |x| x.log_sigmoid();
+    softplus: elements, Any, |x| x.softplus();
+    logit: elements, BelowOne, |x| (x * 0.5 + 0.5).logit();
     lgamma: elements, Positive, |x| x.lgamma();
     digamma: elements, Positive, |x| x.digamma();
     trigamma: elements, Positive, |x| x.polygamma(1);
@@ -73,6 +81,8 @@ functions! {
     mul: pairs, (Any, Any), |x, y| x * y;
     div: pairs, (Any, AllNonZero), |x, y| x / y;
     pow: pairs, (Positive, BelowOne), |x, y| x.pow(y * 3.0);
+    log_add_exp: pairs, (Any, Any), |x, y| x.log_add_exp(y);
+    xlogy: pairs, (Any, Positive), |x, y| x.xlogy(y);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);
     // All operands keep a distance from each other and from multiples.
@@ -108,6 +118,24 @@ fn min_of_ties() {
 #[test]
 fn max_of_ties() {
     with_ties(|x, y| x.max(y) * 2.0);
+}
+
+/// Both sides of a tie are parts of one smooth function.
+#[test]
+fn smooth_functions_of_ties() {
+    smooth((FewValues, FewValues), |a: V, b: V| sum(zip_with_min(|x, y| x.log_add_exp(y), a, b)));
+    smooth(FewValues, |a: V| sum(map(|x| x.softplus() + x.sigmoid() * x.log_sigmoid(), a)));
+}
+
+/// The derivative of a detached number is zero, at every order.
+#[test]
+fn detached_numbers_are_constant() {
+    let f = afun(|a: V| sum(map(|x| x.detach() * x * x, a)));
+    let x = Array::vector(vec![-1.5, 0.5, 3.0]);
+    assert_eq!(run(grad(&f), &x).unwrap().to_vec(), [4.5, 0.5, 18.0]);
+    let second = grad(&afun(|a: V| sum(call(grad(&f), a))));
+    assert_eq!(run(second, &x).unwrap().to_vec(), [-3.0, 1.0, 6.0]);
+    assert_eq!(run(jvp(&f), (&x, &Array::vector(vec![1.0, 0.0, 0.0]))).unwrap().1.item(), 4.5);
 }
 
 #[test]

@@ -220,3 +220,31 @@ fn of_its_benchmarks() {
         sum(generate(x.shape() / 4, run))
     });
 }
+
+/// Functions that are right where the formulas of textbooks are not: at ordinary points, at ties, and far from them.
+#[test]
+fn of_stable_functions() {
+    plain!(Logistic, x => x[0].sigmoid() * x[1] + x[0].softplus() * x[2] + x[1].log_sigmoid());
+    let logistic = |x: V| {
+        let (a, b, c) = (x.at(0), x.at(1), x.at(2));
+        number(a.sigmoid() * b + a.softplus() * c + b.log_sigmoid())
+    };
+    for at in [[0.3, -1.2, 0.7], [0.0, 0.0, 2.0], [40.0, -40.0, 1.0], [-800.0, 800.0, 0.5]] {
+        agree::<Logistic>(&at, logistic);
+    }
+
+    plain!(Logarithms, x => x[0].log_add_exp(x[1]) + x[2].xlogy(x[3]) + x[3].logit());
+    let logarithms = |x: V| number(x.at(0).log_add_exp(x.at(1)) + x.at(2).xlogy(x.at(3)) + x.at(3).logit());
+    for at in [[0.3, -1.2, 0.7, 0.4], [2.0, 2.0, 0.0, 0.5], [-700.0, -900.0, -3.0, 0.9]] {
+        agree::<Logarithms>(&at, logarithms);
+    }
+
+    plain!(Steep, x => x[0].tanh() + x[0].exp_m1() * x[1] + x[1].atan2(x[2]) + (x[1] * x[2]).asinh() + x[2].atan());
+    let steep = |x: V| {
+        let (a, b, c) = (x.at(0), x.at(1), x.at(2));
+        number(a.tanh() + a.exp_m1() * b + b.atan2(c) + (b * c).asinh() + c.atan())
+    };
+    for at in [[0.3, -1.2, 0.7], [-20.0, 2.0, 3.0], [2.0, -0.1, 0.2]] {
+        agree::<Steep>(&at, steep);
+    }
+}

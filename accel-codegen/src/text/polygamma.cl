@@ -14,9 +14,10 @@ static f64 integer_power(f64 x, int n) {
 
 static f64 zeta_form(int n, f64 x) {
     const f64 s = n + 1.0, sign = n % 2 ? 1.0 : -1.0;
-    f64 first = 1 / x;
-    for (int i = 1; i <= n; i++) first *= i / x;
-    if (isinf(first) || first == 0) return sign * first;
+    // (n - 1)! / x^n, which the result approaches for large x.
+    f64 scale = 1 / x;
+    for (int i = 1; i < n; i++) scale *= i / x;
+    if (isinf(scale) || scale == 0) return sign * scale;
     f64 sum = 0, y = x;
     for (; y < 15 + s; y += 1) sum += integer_power(x / y, n + 1);
     f64 tail = y / n + 0.5, rising = s / y;
@@ -26,7 +27,7 @@ static f64 zeta_form(int n, f64 x) {
         rising *= (s + k) / y * ((s + k + 1) / y);
     }
     sum += integer_power(x / y, n + 1) * tail;
-    return sign * first * sum;
+    return sign * scale * (n / x * sum);
 }
 
 static f64 digamma(f64 x) {

@@ -96,6 +96,21 @@ fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
 fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
     match op {
         OwnFloat1::Recip => format!("1 / {a}"),
+        OwnFloat1::Sech => {
+            let magnitude = library(d, t, "fabs", &["x"], false);
+            let e = library(d, t, "exp", &[&format!("-{magnitude}")], true);
+            function(d, "sech", t, &format!("const {t} e = {e}; return 2 * e / (1 + e * e);"));
+            format!("sech_{t}({a})")
+        }
+        OwnFloat1::Detach => a.into(),
+        OwnFloat1::NormalCdf => {
+            normal_cdf(d, t);
+            format!("normal_cdf_{t}({a})")
+        }
+        OwnFloat1::ErfInv => {
+            erfinv(d, t);
+            format!("erfinv_{t}({a})")
+        }
         OwnFloat1::LogGamma if d.dialect.has_builtin_maths() => library(d, t, "lgamma", &[a], false),
         OwnFloat1::Polygamma(n) if !d.dialect.calls_runtime() => {
             d.declare_once("polygamma", || include_str!("polygamma.cl").into());
@@ -112,6 +127,51 @@ fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
             format!("({t})accel_polygamma({n}, {a})")
         }
     }
+}
+
+/// A constant of type `t`.
+fn number(d: &Declarations, t: ScalarType, x: f64) -> String {
+    constant(d, t.from_f64(x))
+}
+
+/// Defines the distribution function of the standard normal distribution, by the same method as accel-core's.
+fn normal_cdf(d: &mut Declarations, t: ScalarType) {
+    let root = std::f64::consts::FRAC_1_SQRT_2;
+    let rest = match t {
+        ScalarType::F32 => root - f64::from(root as f32),
+        _ => -4.833_646_656_726_457e-17,
+    };
+    let [half, root, rest] = [0.5, root, rest].map(|x| number(d, t, x));
+    let scale = number(d, t, std::f64::consts::FRAC_2_SQRT_PI);
+    let error = library(d, t, "fma", &["-x", &root, "-z"], false);
+    let (tail, density) = (library(d, t, "erfc", &["z"], true), library(d, t, "exp", &["-z * z"], true));
+    // For an infinite z, the difference is NaN.
+    let body = format!(
+        "const {t} z = -x * {root}, e = z - z == 0 ? {error} - x * {rest} : 0; return {half} * ({tail} - {scale} * {density} * e);"
+    );
+    function(d, "normal_cdf", t, &body);
+}
+
+/// Defines the inverse of the error function, by the same method as accel-core's.
+fn erfinv(d: &mut Declarations, t: ScalarType) {
+    let mut call = |name: &str, x: &str| library(d, t, name, &[x], name != "sqrt" && name != "fabs");
+    let (magnitude, log) = (call("fabs", "x"), call("log", "(1 - a) * (1 + a)"));
+    let root = call("sqrt", "h * h - l / c");
+    let start = call("sqrt", &format!("{root} - h"));
+    let (erf, erfc, exp) = (call("erf", "y"), call("erfc", "y"), call("exp", "-y * y"));
+    let signed = library(d, t, "copysign", &["y", "x"], false);
+    let pole = library(d, t, "copysign", &["1 / (1 - a)", "x"], false);
+    let [slope, c, quarter, half] = [std::f64::consts::FRAC_2_SQRT_PI, 0.147, 0.25, 0.5].map(|x| number(d, t, x));
+    let two_over_pi = number(d, t, std::f64::consts::FRAC_2_PI);
+    let body = format!(
+        "const {t} a = {magnitude}, c = {c}, l = {log}, h = {two_over_pi} / c + {half} * l; \
+         if (a >= 1) return a == 1 ? {pole} : (x - x) / (x - x); \
+         {t} y = a < {quarter} ? a / {slope} : {start}; \
+         for (int i = 0; i < 3; i++) {{ \
+         const {t} r = a < {half} ? {erf} - a : (1 - a) - {erfc}, u = r / ({slope} * {exp}); y -= u / (1 + y * u); }} \
+         return {signed};"
+    );
+    function(d, "erfinv", t, &body);
 }
 
 fn int1(d: &Declarations, op: Int1, t: ScalarType, a: &str) -> String {
@@ -218,6 +278,12 @@ fn int2(d: &mut Declarations, op: Int2, t: ScalarType, a: &str, b: &str) -> Stri
             helper(d, t, "rem_euclid", "b == -1 ? 0 : a % b >= 0 ? a % b : b > 0 ? a % b + b : a % b - b", a, b)
         }
     }
+}
+
+/// Defines the function `name_t` of a number `x`.
+fn function(d: &mut Declarations, name: &str, t: ScalarType, body: &str) {
+    let name = format!("{name}_{t}");
+    d.declare_once(&name, || format!("static inline {t} {name}({t} x) {{ {body} }}"));
 }
 
 /// A call of a small function that is defined in the program. `NEG` in its body stands for `-a`.

@@ -6,8 +6,11 @@
 pub mod agreement;
 pub mod array;
 pub mod eval;
+mod log_gamma;
+mod normal;
 pub mod op;
 pub mod order;
+mod polygamma;
 pub mod scalar;
 pub mod special;
 pub mod tree;

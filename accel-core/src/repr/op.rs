@@ -138,6 +138,10 @@ pub enum Float1Class {
 #[allow(missing_docs)]
 pub enum OwnFloat1 {
     Recip,
+    Sech,
+    Detach,
+    NormalCdf,
+    ErfInv,
     LogGamma,
     /// As [`Float1::Polygamma`].
     Polygamma(u8),
@@ -191,6 +195,8 @@ float_functions! {
     Sinh = "sinh", Library;
     Cosh = "cosh", Library;
     Tanh = "tanh", Library;
+    /// `1 / cosh(x)`, whose square is the derivative of `tanh`
+    Sech = "sech", Own(Sech);
     Asinh = "asinh", Library;
     Acosh = "acosh", Library;
     Atanh = "atanh", Library;
@@ -206,7 +212,13 @@ float_functions! {
     Recip = "recip", Own(Recip);
     Erf = "erf", Library;
     Erfc = "erfc", Library;
+    /// The inverse of `erf`
+    ErfInv = "erfinv", Own(ErfInv);
+    /// The distribution function of the standard normal distribution
+    NormalCdf = "normal_cdf", Own(NormalCdf);
     LogGamma = "lgamma", Own(LogGamma);
+    /// The argument, as a constant: the derivative is 0
+    Detach = "detach", Own(Detach);
     Floor = "floor", Instruction;
     Ceil = "ceil", Instruction;
     Round = "round", Instruction;

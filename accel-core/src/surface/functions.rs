@@ -137,6 +137,8 @@ impl<T: Floating> Exp<T> {
         cosh = Op1::Float(Float1::Cosh);
         /// The hyperbolic tangent.
         tanh = Op1::Float(Float1::Tanh);
+        /// The hyperbolic secant, 1 / cosh(x).
+        sech = Op1::Float(Float1::Sech);
         /// The inverse hyperbolic sine.
         asinh = Op1::Float(Float1::Asinh);
         /// The inverse hyperbolic cosine; NaN below 1.
@@ -167,10 +169,16 @@ impl<T: Floating> Exp<T> {
         erf = Op1::Float(Float1::Erf);
         /// 1 minus the error function, precise where the error function is near 1.
         erfc = Op1::Float(Float1::Erfc);
+        /// The inverse of the error function; infinite at -1 and 1, NaN outside.
+        erfinv = Op1::Float(Float1::ErfInv);
+        /// The distribution function of the standard normal distribution.
+        normal_cdf = Op1::Float(Float1::NormalCdf);
         /// The logarithm of the absolute value of the gamma function.
         lgamma = Op1::Float(Float1::LogGamma);
         /// The derivative of `lgamma`.
         digamma = Op1::Float(Float1::Polygamma(0));
+        /// The same number, as a constant: its derivative is zero in all modes.
+        detach = Op1::Float(Float1::Detach);
         /// The largest integer that is not greater.
         floor = Op1::Float(Float1::Floor);
         /// The smallest integer that is not less.

@@ -19,10 +19,12 @@ mod operators;
 mod primitives;
 mod rearranging;
 mod reductions;
+mod rows;
 mod scalar_loops;
 mod segments;
 mod slicing;
 mod sorting;
+mod stable_functions;
 
 pub use acc::{shape, the, use_};
 pub use control::{acond, aiterate, awhile, map_accum_l, map_accum_r};
@@ -43,6 +45,7 @@ pub use reductions::{
     all, any, dot, flatten, fold_all, fold1_all, matmul, matvec, maximum, maximum_all, minimum, minimum_all, product,
     product_all, scanl_ex, scanr_ex, sum, sum_all,
 };
+pub use rows::{log_softmax, log_sum_exp, norm, softmax};
 pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
 pub use slicing::{All, SliceDim, Slicing};

@@ -65,6 +65,12 @@ functions! {
     asinh: x, y => x.asinh(); [1.5, -0.5], [-1.5, 1.0];
     acosh: x, y => x.acosh(); [1.5, -0.5];
     atanh: x, y => x.atanh(); [0.4, -0.5];
+    sigmoid: x, y => x.sigmoid(); [1.5, -0.5], [-1.5, 0.5], [0.0, 1.0];
+    log_sigmoid: x, y => x.log_sigmoid(); [1.5, -0.5], [-1.5, 0.5], [0.0, 1.0];
+    softplus: x, y => x.softplus(); [1.5, -0.5], [-1.5, 0.5], [0.0, 1.0];
+    log_add_exp: x, y => x.log_add_exp(y); [1.5, -0.5], [-1.5, 0.5], [0.7, 0.7];
+    xlogy: x, y => x.xlogy(y); [1.5, 0.5], [-1.5, 2.0], [0.0, 2.0];
+    logit: x, y => x.logit(); [0.1, -0.5], [0.6, -0.5], [0.9, 1.0];
     fract: x, y => x.fract(); [1.5, -0.5];
     abs: x, y => x.abs(); [1.5, -0.5], [-1.5, 1.0];
     abs_sub: x, y => positive_difference(x, y); [1.5, -0.5], [-1.5, 0.5];
@@ -125,6 +131,37 @@ fn slope(f: impl Fn(Rev) -> Rev, x: f64) -> f64 {
     let reverse = grad(&f, &x).unwrap();
     assert!(reverse.is_finite());
     reverse
+}
+
+/// The references are computed with 60 digits (mpmath).
+#[test]
+fn derivatives_at_extremes() {
+    let close = |f: fn(Rev) -> Rev, x: f64, expected: f64| {
+        let found = grad(f, &x).unwrap();
+        assert!((found - expected).abs() <= 8.0 * f64::EPSILON * expected.abs(), "{x}: {found}, and not {expected}");
+    };
+    close(|x| x.tanh(), 20.0, 1.6993417021166355e-17);
+    close(|x| x.tanh(), -300.0, 1.0601586212017243e-260);
+    close(|x| x.exp_m1(), -50.0, 1.9287498479639178e-22);
+    close(|x| x.asinh(), 1e200, 1e-200);
+    close(|x| x.acosh(), 1e200, 1e-200);
+    close(|x| x.atan(), 1e155, 1e-310);
+    close(|x| x.asin(), 0.9999999999999999, 67108864.0);
+    close(|x| x.log10(), 1.7e308, 2.554673422960305e-309);
+    close(|x| x.sigmoid(), -700.0, 9.85967654375977e-305);
+    close(|x| x.softplus(), 0.0, 0.5);
+    close(|x| x.softplus(), 1000.0, 1.0);
+    close(|x| x.log_sigmoid(), -1000.0, 1.0);
+    close(|x| x.logit(), 1e-100, 1e100);
+    let single = grad(|x: Rev<f32>| x.tanh(), &9.0).unwrap();
+    assert!((single - 6.0919917e-8).abs() <= 8.0 * f32::EPSILON * 6.0919917e-8, "{single}");
+    let atan2 = |y: f64, x: f64| grad(|(y, x): (Rev, Rev)| y.atan2(x), &(y, x)).unwrap();
+    assert_eq!(atan2(1e200, 1e200).0, 0.5e-200);
+    assert!((atan2(1e-200, 1e-200).1 + 0.5e200).abs() <= 1e185);
+    assert_eq!(atan2(0.0, 0.0), (0.0, 0.0));
+    let tie = |a: f64| grad(|(a, b): (Rev, Rev)| a.log_add_exp(b), &(a, a)).unwrap();
+    assert_eq!((tie(3.0), tie(-1000.0)), ((0.5, 0.5), (0.5, 0.5)));
+    assert_eq!(grad(|(x, y): (Rev, Rev)| x.xlogy(y), &(0.0, 0.0)).unwrap(), (0.0, 0.0));
 }
 
 #[test]

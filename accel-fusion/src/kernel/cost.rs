@@ -62,6 +62,7 @@ impl ScalarFn {
     fn weights(&self, i: &Instr) -> Weights {
         let (work, cost) = match i {
             Instr::Const(..) | Instr::Extent(..) => (0, 0),
+            Instr::Op1(_, Op1::Float(Float1::Detach), _) => (0, 0),
             Instr::Op1(_, Op1::Float(Float1::Recip | Float1::Sqrt), _) => (4, 4),
             Instr::Op1(_, Op1::Float(_), _) => (20, 10),
             Instr::Op1(..) => (1, 1),

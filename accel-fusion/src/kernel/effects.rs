@@ -6,7 +6,7 @@ use super::ir::{Instr, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Float1Class, Int2, Num2, Op1, Op2};
+use accel_core::repr::op::{Float1Class, Int2, Num2, Op1, Op2, OwnFloat1};
 
 /// What an instruction checks at run time. If the check fails, the program fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,13 @@ impl Instr {
     /// The result and the argument of a call of a function of one argument that takes long for a single number.
     pub fn library_call(&self) -> Option<(Reg, Reg)> {
         match self {
-            Instr::Op1(to, Op1::Float(op), a) if op.class() == Float1Class::Library => Some((*to, *a)),
+            Instr::Op1(to, Op1::Float(op), a) => {
+                let calls = matches!(
+                    op.class(),
+                    Float1Class::Library | Float1Class::Own(OwnFloat1::Sech | OwnFloat1::NormalCdf)
+                );
+                calls.then_some((*to, *a))
+            }
             _ => None,
         }
     }

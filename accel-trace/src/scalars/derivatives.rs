@@ -25,36 +25,46 @@ pub fn one(op: Op1, x: f64, y: f64) -> f64 {
 }
 
 fn float(f: Float1, x: f64, y: f64) -> f64 {
-    use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
+    use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
     match f {
         Float1::Sin => x.cos(),
         Float1::Cos => -x.sin(),
         Float1::Tan => x.cos().powi(-2),
-        Float1::Asin => (1.0 - x * x).sqrt().recip(),
-        Float1::Acos => -(1.0 - x * x).sqrt().recip(),
-        Float1::Atan => (1.0 + x * x).recip(),
+        Float1::Asin => ((1.0 - x) * (1.0 + x)).sqrt().recip(),
+        Float1::Acos => -((1.0 - x) * (1.0 + x)).sqrt().recip(),
+        Float1::Atan => 1f64.hypot(x).recip().powi(2),
         Float1::Sinh => x.cosh(),
         Float1::Cosh => x.sinh(),
-        Float1::Tanh => 1.0 - y * y,
-        Float1::Asinh => (x * x + 1.0).sqrt().recip(),
-        Float1::Acosh => (x * x - 1.0).sqrt().recip(),
-        Float1::Atanh => (1.0 - x * x).recip(),
+        Float1::Tanh => x.cosh().recip().powi(2),
+        Float1::Sech => -y * x.tanh(),
+        Float1::Asinh => 1f64.hypot(x).recip(),
+        Float1::Acosh => ((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip(),
+        Float1::Atanh => ((1.0 - x) * (1.0 + x)).recip(),
         Float1::Exp => y,
         Float1::Exp2 => y * LN_2,
         Float1::ExpM1 => x.exp(),
         Float1::Log => x.recip(),
-        Float1::Log2 => (x * LN_2).recip(),
-        Float1::Log10 => (x * LN_10).recip(),
+        Float1::Log2 => x.recip() / LN_2,
+        Float1::Log10 => x.recip() / LN_10,
         Float1::Log1p => (1.0 + x).recip(),
         Float1::Sqrt => 0.5 / y,
         Float1::Cbrt => (3.0 * y * y).recip(),
         Float1::Recip => -(x * x).recip(),
-        Float1::Erf => FRAC_2_SQRT_PI * (-x * x).exp(),
-        Float1::Erfc => -FRAC_2_SQRT_PI * (-x * x).exp(),
+        Float1::Erf => FRAC_2_SQRT_PI * gauss(x, 1.0),
+        Float1::Erfc => -FRAC_2_SQRT_PI * gauss(x, 1.0),
+        Float1::ErfInv => (y * y).exp() / FRAC_2_SQRT_PI,
+        Float1::NormalCdf => gauss(x, 0.5) / (2.0 * PI).sqrt(),
         Float1::LogGamma => polygamma(0, x),
         Float1::Polygamma(n) => polygamma(n.saturating_add(1), x),
-        Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => 0.0,
+        Float1::Detach | Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => 0.0,
     }
+}
+
+/// exp(-k x^2), with the rounding error of the square.
+fn gauss(x: f64, k: f64) -> f64 {
+    let square = x * x;
+    let error = if square.is_finite() { x.mul_add(x, -square) } else { 0.0 };
+    (-k * square).exp() * (-k * error).exp()
 }
 
 fn polygamma(n: u8, x: f64) -> f64 {
@@ -83,7 +93,10 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
             let by_a = if b == 0.0 && a == 0.0 { 0.0 } else { b * a.powf(b - 1.0) };
             (by_a, if a == 0.0 { 0.0 } else { y * a.ln() })
         }
-        Op2::Float(Float2::Atan2) => (b / (a * a + b * b), -a / (a * a + b * b)),
+        Op2::Float(Float2::Atan2) => {
+            let r = a.hypot(b);
+            if r == 0.0 { (0.0, 0.0) } else { (b / r / r, -a / r / r) }
+        }
         Op2::Float(Float2::Hypot) => {
             if y == 0.0 {
                 (0.0, 0.0)

@@ -35,5 +35,5 @@ pub mod two {
 /// Whether the results of backends can differ in the last places.
 pub fn is_inexact(op: Op1) -> bool {
     use Float1::*;
-    matches!(op, Op1::Float(f) if !matches!(f, Sqrt | Recip | Floor | Ceil | Round | Trunc))
+    matches!(op, Op1::Float(f) if !matches!(f, Sqrt | Recip | Detach | Floor | Ceil | Round | Trunc))
 }

@@ -1,0 +1,183 @@
+//! Functions and their derivatives, also at extreme points, compared with a table that was computed with 60 digits:
+//! `tests/special/values.py`.
+
+use accel::backend::Backend;
+use accel::interp::Interpreter;
+use accel::native::Native;
+use accel::prelude::*;
+use accel_core::repr::scalar::ScalarElt;
+
+const TABLE: &str = include_str!("../special/values.txt");
+
+/// Units in the last place that a value and a first derivative may be wrong by.
+const VALUE: u64 = 4;
+const DERIVATIVE: u64 = 8;
+
+/// Numbers of which the table has points.
+trait Number: Floating + ScalarElt + std::str::FromStr + PartialEq + Copy + Into<f64> {
+    const TYPE: &str;
+    /// What a second derivative may be wrong by, relative to it.
+    const SECOND: f64;
+    /// Neighbouring numbers have neighbouring places.
+    fn place(self) -> i64;
+}
+
+impl Number for f64 {
+    const TYPE: &str = "f64";
+    const SECOND: f64 = 2e-13;
+    fn place(self) -> i64 {
+        let bits = self.to_bits() as i64;
+        if bits < 0 { i64::MIN - bits } else { bits }
+    }
+}
+
+impl Number for f32 {
+    const TYPE: &str = "f32";
+    const SECOND: f64 = 2e-5;
+    fn place(self) -> i64 {
+        let bits = self.to_bits() as i32 as i64;
+        if bits < 0 { i32::MIN as i64 - bits } else { bits }
+    }
+}
+
+/// The columns of the points of a function. What the table leaves open is `None`.
+fn columns<T: Number>(name: &str) -> Vec<Vec<Option<T>>> {
+    let lines = TABLE.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let points: Vec<_> = lines.filter(|line| line[0] == T::TYPE && line[1] == name).collect();
+    assert!(!points.is_empty(), "no points of {name}");
+    let column = |k| points.iter().map(|line| line[k]).map(|text: &str| text.parse().ok()).collect();
+    (2..points[0].len()).map(column).collect()
+}
+
+/// What is further from the table than the limits allow, one line each.
+fn compare<T: Number>(
+    what: &str,
+    points: &[Vec<T>],
+    found: Vec<T>,
+    expected: &[Option<T>],
+    far: impl Fn(T, T) -> bool,
+) -> String {
+    let mut wrong = String::new();
+    for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
+        if let Some(expected) = expected.filter(|e| e != found && far(*found, *e)) {
+            let at: Vec<T> = points.iter().map(|xs| xs[k]).collect();
+            let places = found.place().abs_diff(expected.place());
+            wrong += &format!("{what} at {at:?}: {found:?}, and not {expected:?} ({places} places)\n");
+        }
+    }
+    wrong
+}
+
+fn places<T: Number>(most: u64) -> impl Fn(T, T) -> bool {
+    move |a, b| !(a.place().abs_diff(b.place()) <= most)
+}
+
+fn vector<T: Number>(xs: &[T]) -> Vector<T> {
+    Array::vector(xs.to_vec())
+}
+
+/// Checks a function of one number: its value, its derivative in both modes, and its second derivative.
+fn one<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>) -> Exp<T>) -> String {
+    smooth(backend, name, f, 0.0)
+}
+
+/// The same for a function in terms of others. Its second derivative is a sum of terms of the size of the first one.
+fn composed<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>) -> Exp<T>) -> String {
+    smooth(backend, name, f, 1.0)
+}
+
+fn smooth<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>) -> Exp<T>, first: f64) -> String {
+    let columns = columns::<T>(name);
+    let xs: Vec<T> = columns[0].iter().copied().flatten().collect();
+    let at = vector(&xs);
+    let ones = vector(&vec![T::from_f64(1.0); xs.len()]);
+    let elements = afun(move |x: Acc<Vector<T>>| map(f, x));
+    let total = afun(move |x: Acc<Vector<T>>| sum(map(f, x)));
+    let (y, forward) = run_on(backend, jvp(&elements), (&at, &ones)).unwrap();
+    let (reverse, second) = run_on(backend, jvp(&grad(&total)), (&at, &ones)).unwrap();
+    let label = |what: &str| format!("{} {} {name} {what}", backend.name(), T::TYPE);
+    let points = [xs];
+    let far = |a: T, b: T, d: T| {
+        let (x, y, d): (f64, f64, f64) = (a.into(), b.into(), d.into());
+        !((x - y).abs() <= T::SECOND * (y.abs() + first * d.abs())) && places(DERIVATIVE)(a, b)
+    };
+    let second: Vec<T> = second.to_vec();
+    let seconds = second.iter().zip(&columns[2]).zip(&columns[3]);
+    // What is near enough is taken as equal.
+    let rounded = seconds.map(|((x, d), y)| match y {
+        Some(y) if !far(*x, *y, d.unwrap_or(*y)) => *y,
+        _ => *x,
+    });
+    compare(&label("value"), &points, y.to_vec(), &columns[1], places(VALUE))
+        + &compare(&label("forward"), &points, forward.to_vec(), &columns[2], places(DERIVATIVE))
+        + &compare(&label("reverse"), &points, reverse.to_vec(), &columns[2], places(DERIVATIVE))
+        + &compare(&label("second"), &points, rounded.collect(), &columns[3], places(0))
+}
+
+/// Checks a function of two numbers: its value, and its derivatives in both modes.
+fn two<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>, Exp<T>) -> Exp<T>) -> String {
+    let columns = columns::<T>(name);
+    let points: Vec<Vec<T>> = columns[..2].iter().map(|xs| xs.iter().copied().flatten().collect()).collect();
+    let (a, b) = (vector(&points[0]), vector(&points[1]));
+    let (ones, zeros) =
+        (vector(&vec![T::from_f64(1.0); points[0].len()]), vector(&vec![T::from_f64(0.0); points[0].len()]));
+    let elements = afun(move |a: Acc<Vector<T>>, b: Acc<Vector<T>>| zip_with(f, a, b));
+    let total = afun(move |a: Acc<Vector<T>>, b: Acc<Vector<T>>| sum(zip_with(f, a, b)));
+    let (y, by_a) = run_on(backend, jvp(&elements), ((&a, &b), (&ones, &zeros))).unwrap();
+    let (_, by_b) = run_on(backend, jvp(&elements), ((&a, &b), (&zeros, &ones))).unwrap();
+    let (da, db) = run_on(backend, grad(&total), (&a, &b)).unwrap();
+    let label = |what: &str| format!("{} {} {name} {what}", backend.name(), T::TYPE);
+    let derivative = |what: &str, found: Vector<T>, k: usize| {
+        compare(&label(what), &points, found.to_vec(), &columns[k], places(DERIVATIVE))
+    };
+    compare(&label("value"), &points, y.to_vec(), &columns[2], places(VALUE))
+        + &derivative("forward by a", by_a, 3)
+        + &derivative("forward by b", by_b, 4)
+        + &derivative("reverse by a", da, 3)
+        + &derivative("reverse by b", db, 4)
+}
+
+macro_rules! functions {
+    ($($name:ident: $check:ident, |$($x:ident),+| $f:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            let mut wrong = String::new();
+            for backend in [&Interpreter as &dyn Backend, &Native] {
+                wrong += &$check::<f64>(backend, stringify!($name), |$($x),+| $f);
+                wrong += &$check::<f32>(backend, stringify!($name), |$($x),+| $f);
+            }
+            assert!(wrong.is_empty(), "{wrong}");
+        }
+    )* };
+}
+
+functions! {
+    tanh: one, |x| x.tanh();
+    sech: one, |x| x.sech();
+    exp_m1: one, |x| x.exp_m1();
+    asinh: one, |x| x.asinh();
+    acosh: one, |x| x.acosh();
+    atan: one, |x| x.atan();
+    asin: one, |x| x.asin();
+    acos: one, |x| x.acos();
+    atanh: one, |x| x.atanh();
+    ln_1p: one, |x| x.ln_1p();
+    log2: one, |x| x.log2();
+    log10: one, |x| x.log10();
+    lgamma: one, |x| x.lgamma();
+    trigamma: one, |x| x.polygamma(1);
+    polygamma_3: one, |x| x.polygamma(3);
+    sigmoid: composed, |x| x.sigmoid();
+    log_sigmoid: composed, |x| x.log_sigmoid();
+    softplus: composed, |x| x.softplus();
+    logit: composed, |x| x.logit();
+    normal_cdf: one, |x| x.normal_cdf();
+    log_normal_cdf: composed, |x| x.log_normal_cdf();
+    erf: one, |x| x.erf();
+    erfc: one, |x| x.erfc();
+    erfinv: one, |x| x.erfinv();
+    log_add_exp: two, |a, b| a.log_add_exp(b);
+    xlogy: two, |a, b| a.xlogy(b);
+    atan2: two, |a, b| a.atan2(b);
+    hypot: two, |a, b| a.hypot(b);
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Prints the table values.txt: functions and their derivatives at chosen points, computed with 60 digits.
+
+    python3 tests/special/values.py > tests/special/values.txt     (mpmath 1.3.0)
+
+A line has the type, the name of the function, its arguments, its value, its first derivatives by all arguments, and for
+functions of one argument the second derivative. All are rounded to the type. `-` is what the functions leave open, and a second
+derivative that overflows.
+"""
+
+import struct
+from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, erf, erfc, erfinv, exp, expm1, inf, log, log1p, loggamma, mp,
+                    mpf, nan, ncdf, pi, polygamma, re, sech, sqrt, tanh)
+
+mp.dps = 60
+
+
+def single(x):
+    """The nearest number of single precision, as its shortest digits."""
+    try:
+        y = struct.unpack("f", struct.pack("f", x))[0]
+    except OverflowError:
+        y = float("inf") if x > 0 else float("-inf")
+    if y != y or y in (float("inf"), float("-inf")) or y == 0:
+        return y, repr(y)
+    for digits in range(1, 10):
+        text = "%.*e" % (digits - 1, y)
+        if struct.unpack("f", struct.pack("f", float(text)))[0] == y:
+            return y, text
+    raise ValueError(x)
+
+
+def double(x):
+    return float(x), repr(float(x))
+
+
+def normal_pdf(x):
+    return exp(-x * x / 2) / sqrt(2 * pi)
+
+
+def log_ncdf(x):
+    # log(1 - q) for the upper tail q.
+    return log(ncdf(x)) if x < 0 else log1p(-ncdf(-x))
+
+
+def hazard(x):
+    return normal_pdf(x) / ncdf(x)
+
+
+def sigmoid(x):
+    return 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))
+
+
+def softplus(x):
+    return log1p(exp(x)) if x < 0 else x + log1p(exp(-x))
+
+
+def logit(p):
+    return inf if p == 1 else -inf if p == 0 else log(p) - log1p(-p)
+
+
+LARGE = ["1e30", "1e150", "1e155", "1e200", "1e300", "-1e200"]
+SMALL = ["0", "1e-300", "1e-20", "1e-8", "-1e-8", "1e-3"]
+PLAIN = ["0.1", "0.3", "-0.3", "0.5", "0.55", "0.7", "-0.9", "1", "1.5", "-2", "3", "5", "-7.5"]
+UNIT = ["0.9", "0.999", "0.9999999", "-0.99999999999", "0.9999999999999999", "-0.9999999999999999"]
+STEEP = ["9", "-9", "12", "17", "-20", "30", "-37", "40", "-50", "60", "88", "-90", "100", "-100", "300", "-300", "350", "-370", "700",
+         "-700", "740", "-740", "800", "-1000", "1000"]
+NEAR_ONE = ["0.25", "0.26", "0.49", "0.4999999", "0.5000000001", "0.51", "0.74", "0.75"]
+
+# The function, its first and its second derivative.
+ONE = {
+    "tanh": (tanh, lambda x: sech(x) ** 2, lambda x: -2 * tanh(x) * sech(x) ** 2, SMALL + PLAIN + STEEP),
+    "sech": (sech, lambda x: -sech(x) * tanh(x), lambda x: sech(x) * (tanh(x) ** 2 - sech(x) ** 2), SMALL + PLAIN + STEEP),
+    "exp_m1": (expm1, exp, exp, SMALL + PLAIN + [s for s in STEEP if s not in ("800", "1000", "740")]),
+    "asinh": (asinh, lambda x: 1 / sqrt(1 + x * x), lambda x: -x / sqrt(1 + x * x) ** 3, SMALL + PLAIN + LARGE),
+    "acosh": (acosh, lambda x: 1 / sqrt(x * x - 1), lambda x: -x / sqrt(x * x - 1) ** 3,
+              ["1.0000000000000002", "1.0000001", "1.1", "2", "10", "1e30", "1e150", "1e155", "1e200", "1e300"]),
+    "atan": (atan, lambda x: 1 / (1 + x * x), lambda x: -2 * x / (1 + x * x) ** 2,
+             SMALL + PLAIN + ["1e8", "-1e9", "2e9", "1e30", "1e100", "1e150", "1e155"]),
+    "asin": (asin, lambda x: 1 / sqrt(1 - x * x), lambda x: x / sqrt(1 - x * x) ** 3, SMALL + PLAIN[:7] + UNIT),
+    "acos": (acos, lambda x: -1 / sqrt(1 - x * x), lambda x: -x / sqrt(1 - x * x) ** 3, SMALL + PLAIN[:7] + UNIT),
+    "atanh": (atanh, lambda x: 1 / (1 - x * x), lambda x: 2 * x / (1 - x * x) ** 2,
+              SMALL + PLAIN[:7] + UNIT + ["-0.999999999", "0.999999999"]),
+    "ln_1p": (log1p, lambda x: 1 / (1 + x), lambda x: -1 / (1 + x) ** 2, SMALL + PLAIN[:7] + UNIT + ["1e30", "1e200", "1e300"]),
+    "log2": (lambda x: log(x) / log(2), lambda x: 1 / (x * log(2)), lambda x: -1 / (x * x * log(2)),
+             ["1e-300", "1e-150", "0.5", "3", "1e30", "1.7e308"]),
+    "log10": (lambda x: log(x) / log(10), lambda x: 1 / (x * log(10)), lambda x: -1 / (x * x * log(10)),
+              ["1e-300", "1e-150", "0.5", "3", "1e30", "1.7e308"]),
+    # Digamma is less precise near its zeros below 0.
+    "lgamma": (lambda x: re(loggamma(x)), lambda x: nan if -2.7 < x < -2.5 else polygamma(0, x), lambda x: polygamma(1, x),
+               ["1e-300", "0.1", "0.5", "1.5", "3.7", "30", "1e10", "1e300", "-0.5", "-1.5", "-2.2", "-2.4570247382208",
+                "-2.457", "-2.5", "-2.6", "-2.7476826467274", "-2.9", "-3.1", "-3.143580888349", "-3.955", "-4.03936183", "-5.5",
+                "-6.0013", "-6.0014", "-7.9999751", "-10.0000003", "-13.99999999998853", "-16.000000000000046", "-30.25"]),
+    "trigamma": (lambda x: polygamma(1, x), lambda x: polygamma(2, x), lambda x: polygamma(3, x),
+                 ["1e-100", "0.1", "0.5", "1.5", "30", "1e10", "1e100", "1e150"]),
+    "polygamma_3": (lambda x: polygamma(3, x), lambda x: polygamma(4, x), lambda x: polygamma(5, x),
+                    ["1e-50", "0.5", "30", "1e10", "1e40", "1e60"]),
+}
+
+LOGISTIC = SMALL + PLAIN + STEEP
+NORMAL = SMALL + PLAIN + ["-1.0001", "5", "8", "9", "12", "37", "-9", "-13", "-20", "-6.99", "-7", "-7.01", "-30", "-35.7", "-37.4"]
+ONE |= {
+    "sigmoid": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x), lambda x: -sigmoid(x) * sigmoid(-x) * tanh(x / 2), LOGISTIC),
+    "log_sigmoid": (lambda x: -softplus(-x), lambda x: sigmoid(-x), lambda x: -sigmoid(x) * sigmoid(-x), LOGISTIC),
+    "softplus": (softplus, sigmoid, lambda x: sigmoid(x) * sigmoid(-x), LOGISTIC),
+    "logit": (logit, lambda p: 1 / (p * (1 - p)) if 0 < p < 1 else inf, lambda p: (2 * p - 1) / (p * (1 - p)) ** 2,
+              ["0", "1", "1e-310", "1e-100", "1e-8", "0.1", "0.9", "0.9999", "0.9999999999999999"] + NEAR_ONE),
+    "normal_cdf": (ncdf, normal_pdf, lambda x: -x * normal_pdf(x), NORMAL + ["-38", "-40", "100"]),
+    "log_normal_cdf": (log_ncdf, hazard, lambda x: -hazard(x) * (x + hazard(x)), NORMAL + ["-38", "-40", "-100", "-1000"]),
+    "erf": (erf, lambda x: 2 / sqrt(pi) * exp(-x * x), lambda x: -4 * x / sqrt(pi) * exp(-x * x), SMALL + PLAIN + ["12.3", "-20.7", "26"]),
+    "erfc": (erfc, lambda x: -2 / sqrt(pi) * exp(-x * x), lambda x: 4 * x / sqrt(pi) * exp(-x * x), SMALL + PLAIN + ["12.3", "20.7", "26"]),
+    "erfinv": (erfinv, lambda x: sqrt(pi) / 2 * exp(erfinv(x) ** 2), lambda x: pi / 2 * erfinv(x) * exp(2 * erfinv(x) ** 2),
+               SMALL + PLAIN[:7] + UNIT + ["0.25", "-0.75"]),
+}
+
+# The function and its two partial derivatives.
+HUGE = [("3", "4"), ("-3", "4"), ("3", "-4"), ("1e200", "1e200"), ("1e-200", "1e-200"), ("1e-200", "-3e-200"), ("1e300", "2"),
+        ("1e-307", "3e-307"), ("1e18", "1e18"), ("1e-22", "-2e-22"), ("1e30", "1e30"), ("2", "1e-300")]
+TWO = {
+    "atan2": (atan2, lambda a, b: b / (a * a + b * b), lambda a, b: -a / (a * a + b * b), HUGE),
+    "hypot": (lambda a, b: sqrt(a * a + b * b), lambda a, b: a / sqrt(a * a + b * b), lambda a, b: b / sqrt(a * a + b * b), HUGE),
+    "log_add_exp": (lambda a, b: max(a, b) + log1p(exp(-abs(a - b))), lambda a, b: sigmoid(a - b), lambda a, b: sigmoid(b - a),
+                    [("3", "3"), ("0", "0"), ("1000", "1000"), ("-1000", "-1000"), ("1", "2"), ("2", "1"), ("0", "-40"), ("-745", "0"),
+                     ("1e300", "1e300"), ("1e300", "-1e300"), ("1e30", "3"), ("-80", "10"), ("5", "-700")]),
+    "xlogy": (lambda x, y: x * log(y) if x else mpf(0), lambda x, y: log(y) if x or y else mpf(0), lambda x, y: x / y if x else mpf(0),
+              [("0", "0"), ("0", "2"), ("0", "1e-300"), ("3", "0.5"), ("-2", "1e300"), ("1e-300", "1e-300"), ("1", "1"), ("2", "1e30")]),
+}
+
+
+def field(of, rounded, *xs):
+    try:
+        y = rounded(of(*xs))
+        return "-" if y[0] != y[0] else y[1]
+    except (ValueError, ZeroDivisionError):
+        return "-"
+
+
+for ty, rounded in (("f64", double), ("f32", single)):
+    for table in (ONE, TWO):
+        for name, (*functions, points) in table.items():
+            seen = set()
+            for point in points:
+                point = (point,) if isinstance(point, str) else point
+                xs = [rounded(float(x)) for x in point]
+                # What is not a number of the type, or is twice the same, is left out.
+                nonzero = all(x != 0 or float(p) == 0 for (x, _), p in zip(xs, point))
+                key = tuple(text for _, text in xs)
+                if nonzero and key not in seen and all(abs(x) != float("inf") for x, _ in xs):
+                    seen.add(key)
+                    numbers = [mpf(x) for x, _ in xs]
+                    fields = [field(f, rounded, *numbers) for f in functions]
+                    if table is ONE:
+                        fields[2] = fields[2].replace("-inf", "-").replace("inf", "-")
+                    print(ty, name, *key, *fields)
