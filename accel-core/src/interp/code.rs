@@ -177,7 +177,7 @@ impl<'a> Machine<'a> {
                 Instr::Op2(op, to, a, b) => {
                     let (x, y) = (r[*a], r[*b]);
                     r[*to] = op.eval(x, y).map_err(|e| self.place.blame(e))?;
-                    self.look(next - 1, op, &[x, y], *to)?
+                    self.look(next - 1, &shown(*op), &[x, y], *to)?
                 }
                 Instr::Move(to, a) => r[*to] = r[*a],
                 Instr::Jump(target) => {
@@ -243,4 +243,12 @@ fn no_row() -> Error {
 
 pub fn no_element() -> Error {
     Error::Internal("a column is shorter than its array".into())
+}
+
+/// The function that users see: strong zeros are a matter of derivatives.
+fn shown(op: Op2) -> Op2 {
+    match op {
+        Op2::Float(f) => f.without_strong_zeros().map_or(op, Op2::Num),
+        op => op,
+    }
 }
