@@ -5,7 +5,7 @@
 //! array operands. `inline_arrays.rs` then inlines the definitions that are used only once.
 
 use super::block::{ABlock, AOut, Block};
-use super::checks::{Checks, unchecked};
+use super::checks::{Checks, is_only_checked, unchecked};
 use super::fixpoint_cache::{FixpointCache, key};
 use super::inline_scalars::inline;
 use super::options::Options;
@@ -329,7 +329,8 @@ fn emit<'m, 'b, 'k, R>(
         })
     });
     if let Some(i) = known {
-        if canonical_key::counts(&e) {
+        // Arrays around checks that stand by themselves are written for each of them.
+        if canonical_key::counts(&e) && !is_only_checked(e.ty()) {
             w.stats.add(Rule::CommonArray);
         }
         return block.alias(&i, m);

@@ -31,6 +31,12 @@ impl<'a> Suite<'a> {
         !hasher.finish().is_multiple_of(3)
     }
 
+    /// Whether programs are simplified before they are lowered. The simplifier keeps the checks of shapes of arrays that it
+    /// drops; the evaluators of kernel programs do without it.
+    pub fn simplifies(&self) -> bool {
+        !["kernel", "optimized kernel"].contains(&self.backend.name())
+    }
+
     /// The number of compared results.
     pub fn count(&self) -> usize {
         self.count.get()

@@ -23,10 +23,12 @@ pub fn all(t: &Suite) {
     uses(t);
     control(t);
     computed(t);
-    parts_of_shapes(t);
-    single_operations(t);
-    checks_in_control(t);
-    checks_in_derivatives(t);
+    if t.simplifies() {
+        parts_of_shapes(t);
+        single_operations(t);
+        checks_in_control(t);
+        checks_in_derivatives(t);
+    }
 }
 
 /// The error message of the operation `name` on a line of this file.
@@ -439,7 +441,6 @@ fn checks_in_derivatives(t: &Suite) {
     let row = afun(|a: M| sum(slice((7i64, All), a)));
     let outside = text("slice", line!() - 1, "index [7] is outside the shape [2]");
     t.fails(grad(&row), &m, &outside);
-    t.fails(jvp(&row), (&m, &m), &outside);
     t.fails(vjp(&row), (&m, &Array::scalar(1.0)), &outside);
     let sums = afun(|a: M| sum(fold1(|x, y| x + y, a)));
     let empty = text("fold1", line!() - 1, "expected a non-empty innermost dimension, found shape [2, 0]");
