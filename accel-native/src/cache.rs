@@ -14,6 +14,7 @@ mod folder;
 #[cfg(not(unix))]
 #[path = "cache/no_folder.rs"]
 mod folder;
+mod place;
 mod programs;
 
 use crate::library::Library;
@@ -21,14 +22,16 @@ use crate::toolchain::{Failure, Toolchain};
 use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
 use accel_core::notice::notice;
-use folder::{Folder, KEY, LIBRARY, Unusable};
+use folder::{Folder, KEY, LIBRARY};
 pub(crate) use folder::{Work, remove_old_work};
+use place::folder;
+pub(crate) use place::place_for_work;
 pub(crate) use programs::optimized;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 // NOTE [Trusted cache files]: a file of the cache is a shared library, an optimised program or a key, followed by 32 bytes: a digest
 // of its own key and of the contents. It is written under another name and then renamed, so other processes see all of it or nothing.
@@ -183,35 +186,6 @@ fn limit() -> Result<u64> {
     let number = text.to_str().and_then(|t| t.trim().parse().ok());
     let found = || text.to_string_lossy().into_owned();
     number.ok_or_else(|| Error::Environment { name, expected: "a number of bytes", found: found() })
-}
-
-/// The candidates for the folder of the cache, the best first.
-fn places() -> impl Iterator<Item = PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")));
-    base.map(|b| b.join("accel")).into_iter().chain(folder::temporary())
-}
-
-/// The first folder that can be used. If one exists but cannot be used, the reason is reported once per process.
-fn folder() -> Option<Folder> {
-    static TOLD: Once = Once::new();
-    places().find_map(|path| match Folder::open(&path) {
-        Ok(folder) => Some(folder),
-        Err(Unusable::NotOurs(why)) => {
-            let path = path.display();
-            TOLD.call_once(|| notice(&format!("the code cache {path} is not used, another place is: {why}")));
-            None
-        }
-        Err(Unusable::Failed(e)) => {
-            tracing::debug!("cannot use the code cache {}: {e}", path.display());
-            None
-        }
-    })
-}
-
-/// The place for the working folders of compilations if there is none among the temporary files.
-pub(crate) fn place_for_work() -> Option<PathBuf> {
-    folder().map(|folder| folder.path().into())
 }
 
 fn key(source: &str, toolchain: &Toolchain) -> Key {

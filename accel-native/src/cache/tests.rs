@@ -1,3 +1,4 @@
+use super::folder::Unusable;
 use super::*;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
