@@ -365,14 +365,14 @@ fn data_costs_nothing() {
     });
     // The adjoints of `x` need the derivatives of `atan` and of `gather`, and those of `w` need `cos`.
     let all = grad(&program).to_string();
-    assert!(all.contains("= permute") && all.contains("cos") && all.contains('/'), "{all}");
+    assert!(all.contains("= permute") && all.contains("cos") && all.contains("recip"), "{all}");
     let by_w = grad(program.by(|(w, _)| w)).to_string();
-    assert!(!by_w.contains("= permute") && by_w.contains("cos") && !by_w.contains('/'), "{by_w}");
+    assert!(!by_w.contains("= permute") && by_w.contains("cos") && !by_w.contains("recip"), "{by_w}");
     let along_w = jvp(program.by(|(w, _)| w)).to_string();
-    assert!(along_w.contains("cos") && !along_w.contains('/'), "{along_w}");
+    assert!(along_w.contains("cos") && !along_w.contains("recip"), "{along_w}");
     assert_eq!(along_w.matches("backpermute").count(), 1, "{along_w}");
     let by_x = vjp(program.by(|(_, x)| x)).to_string();
-    assert!(by_x.contains("= permute") && !by_x.contains("cos") && by_x.contains('/'), "{by_x}");
+    assert!(by_x.contains("= permute") && !by_x.contains("cos") && by_x.contains("recip"), "{by_x}");
 }
 
 /// The gradient by an argument is one loop, as if it were written by hand, and has nothing of the other argument's.
