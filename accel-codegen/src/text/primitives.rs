@@ -216,6 +216,7 @@ pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> St
         Op2::Num(op) => num2(d, op, t, a, b),
         Op2::Float(op) => match op {
             Float2::Pow | Float2::Atan2 | Float2::Hypot => library(d, t, op.name(), &[a, b], true),
+            // Vector code needs a choice without branches.
             Float2::StrongMul => format!("{a} == 0 | {b} == 0 ? 0 : {a} * {b}"),
             Float2::StrongDiv => format!("{a} == 0 ? 0 : {a} / {b}"),
         },

@@ -99,6 +99,23 @@ impl Reduction {
         }
     }
 
+    /// The same reduction, but products of matrices have no strong zeros (NOTE [Strong zeros] in `accel-ad`).
+    pub fn with_products_of_matrices(mut self) -> Reduction {
+        if self.contraction_of_computed_operands().is_some() {
+            let mut factors: BTreeSet<Reg> = self.element.results.iter().copied().collect();
+            for i in self.element.instrs.iter_mut().rev() {
+                if let Instr::Op2(to, op, a, b) = i
+                    && is_product(*op)
+                    && factors.contains(to)
+                {
+                    *op = Op2::Num(Num2::Mul);
+                    factors.extend([*a, *b]);
+                }
+            }
+        }
+        self
+    }
+
     /// The contraction that this reduction computes. `None` unless it has both rows and columns, and both operands are
     /// plain array elements.
     pub fn contraction(&self) -> Option<Contraction> {
