@@ -2,6 +2,7 @@
 
 use crate::numbers::{left_operators, numbers};
 use crate::real::Real;
+use crate::strong::Strong;
 
 /// A number with its derivatives in `N` directions.
 ///
@@ -53,11 +54,18 @@ impl<T: Real, const N: usize> Dual<T, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn lift2(self, other: Self, value: T, da: T, db: T) -> Self {
+    fn lift2(self, other: Self, value: T, da: T, db: T) -> Self {
         Dual {
             value,
             tangent: { std::array::from_fn(|k| self.tangent[k].strong_mul(da) + other.tangent[k].strong_mul(db)) },
         }
+    }
+}
+
+impl<T: Real, const N: usize> Strong for Dual<T, N> {
+    #[inline(always)]
+    fn strong_mul(self, other: Self) -> Self {
+        self.lift2(other, self.value.strong_mul(other.value), other.value, self.value)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reverse mode: numbers whose operations are recorded.
 
 use crate::numbers::{left_operators, numbers};
+use crate::strong::Strong;
 use crate::tape::base::Base;
 use crate::tape::node::{CONSTANT, LOST, Node};
 
@@ -64,7 +65,7 @@ impl<S: Base> Rev<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn lift2(self, other: Self, value: S, da: S, db: S) -> Self {
+    fn lift2(self, other: Self, value: S, da: S, db: S) -> Self {
         let (by_self, by_other) = (da.strong_mul(self.scale), db.strong_mul(other.scale));
         if self.job != other.job {
             // Most often, one is a constant.
@@ -84,6 +85,14 @@ impl<S: Base> Rev<S> {
         let recorded = unsafe { S::with(|r| r.operation([self.job, other.job], node)) };
         let (job, index) = recorded.unwrap_or((LOST, 0));
         Rev::at(value, job, index)
+    }
+}
+
+impl<S: Base> Strong for Rev<S> {
+    #[inline(always)]
+    fn strong_mul(self, other: Self) -> Self {
+        let (a, b) = (self.value(), other.value());
+        self.lift2(other, a.strong_mul(b), b, a)
     }
 }
 

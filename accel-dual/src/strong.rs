@@ -3,11 +3,6 @@
 //! NOTE [Strong zeros] in `accel-ad` states the rule: a contribution whose adjoint (or tangent) or local derivative is exactly 0
 //! is 0. A number with derivatives is multiplied part by part: its value can be 0 although its derivatives are not.
 
-use crate::dual::Dual;
-use crate::real::Real;
-use crate::rev::Rev;
-use crate::tape::base::Base;
-
 /// Numbers whose products can have strong zeros.
 pub trait Strong {
     /// `self * other`, and 0 where one of them is 0.
@@ -27,18 +22,3 @@ macro_rules! primitives {
 }
 
 primitives!(f32 f64);
-
-impl<T: Real, const N: usize> Strong for Dual<T, N> {
-    #[inline(always)]
-    fn strong_mul(self, other: Self) -> Self {
-        self.lift2(other, self.value.strong_mul(other.value), other.value, self.value)
-    }
-}
-
-impl<S: Base> Strong for Rev<S> {
-    #[inline(always)]
-    fn strong_mul(self, other: Self) -> Self {
-        let (a, b) = (self.value(), other.value());
-        self.lift2(other, a.strong_mul(b), b, a)
-    }
-}

@@ -69,7 +69,7 @@ fn compare<T: Number>(
 }
 
 fn places<T: Number>(most: u64) -> impl Fn(T, T) -> bool {
-    move |a, b| !(a.place().abs_diff(b.place()) <= most)
+    move |a, b| a.place().abs_diff(b.place()) > most
 }
 
 fn vector<T: Number>(xs: &[T]) -> Vector<T> {
@@ -99,7 +99,8 @@ fn smooth<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>) -> Exp<T>,
     let points = [xs];
     let far = |a: T, b: T, d: T| {
         let (x, y, d): (f64, f64, f64) = (a.into(), b.into(), d.into());
-        !((x - y).abs() <= T::SECOND * (y.abs() + first * d.abs())) && places(DERIVATIVE)(a, b)
+        let is_close = (x - y).abs() <= T::SECOND * (y.abs() + first * d.abs());
+        !is_close && places(DERIVATIVE)(a, b)
     };
     let second: Vec<T> = second.to_vec();
     let seconds = second.iter().zip(&columns[2]).zip(&columns[3]);
