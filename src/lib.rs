@@ -135,6 +135,8 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[doc = include_str!("../book/src/special-points.md")]
+    struct SpecialPoints;
     #[cfg(all(feature = "dual", feature = "trace"))]
     #[doc = include_str!("../book/src/three-ways.md")]
     struct ThreeWays;
