@@ -174,7 +174,7 @@ fn gmm_agrees_with_the_expected_gradient() {
 }
 
 #[test]
-#[ignore = "takes minutes without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes minutes without optimisation: scripts/test.sh runs it"]
 fn gmm_agrees_with_every_expected_gradient() {
     if all_of_adbench().is_none() {
         left_out("the files of ADBench that do not ship with the project are not beside this checkout");
@@ -259,7 +259,7 @@ fn ba_agrees_with_the_expected_jacobian() {
 }
 
 #[test]
-#[ignore = "takes minutes without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes minutes without optimisation: scripts/test.sh runs it"]
 fn ba_agrees_with_the_expected_jacobian_of_the_large_files() {
     for file in ["ba1_n49_m7776_p31843.txt", "ba2_n21_m11315_p36455.txt"] {
         check_ba(&shipped("ba", file), "f64", 1e-9);

@@ -68,7 +68,7 @@ fn derivatives_are_as_large_as_programs() {
 }
 
 #[test]
-#[ignore = "takes minutes without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes minutes without optimisation: scripts/test.sh runs it"]
 fn very_deep_programs_have_derivatives() {
     programs().iter().for_each(|p| on_a_small_stack(|| check(p, 10_000)));
 }

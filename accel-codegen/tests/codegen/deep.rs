@@ -47,7 +47,7 @@ fn code_is_not_deep_and_grows_with_the_program() {
 }
 
 #[test]
-#[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes long without optimisation: scripts/test.sh runs it"]
 fn code_of_very_deep_programs_is_not_deep() {
     check(1000, 10_000);
 }

@@ -33,7 +33,8 @@ impl Watch {
     /// Looks at a result of a primitive function. The first infinity is noted. NaN ends the run with
     /// [`Error::NotFinite`].
     pub fn look(&self, result: Scalar, operands: &[Scalar], details: impl FnOnce() -> Details) -> Result<()> {
-        let appears = |is: fn(f64) -> bool| is(float(result)) && !operands.iter().any(|x| is(float(*x)));
+        let is = |x: Scalar, test: fn(f64) -> bool| x.float().is_some_and(test);
+        let appears = |test| is(result, test) && !operands.iter().any(|x| is(*x, test));
         let mut found = self.found.borrow_mut();
         let nan = appears(f64::is_nan);
         if !nan && (found.infinity.is_some() || !appears(|x| !x.is_finite())) {
@@ -59,15 +60,6 @@ pub struct Details {
     pub index: Vec<usize>,
     /// The numbers of finished steps of the loops in scalar code around the function, outermost first.
     pub steps: Vec<u64>,
-}
-
-/// A floating-point number; 0 for other scalars.
-fn float(x: Scalar) -> f64 {
-    match x {
-        Scalar::F32(x) => x.into(),
-        Scalar::F64(x) => x,
-        _ => 0.0,
-    }
 }
 
 /// Watches the calls of a scalar function.

@@ -78,13 +78,9 @@ impl Executable for Watched {
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
-        let finite = |x: &Scalar| match x {
-            Scalar::F32(x) => x.is_finite(),
-            Scalar::F64(x) => x.is_finite(),
-            _ => true,
-        };
+        let is_finite = |x: &Scalar| x.float().is_none_or(f64::is_finite);
         // `run` finds the reason.
-        self.executable.call(argument, result) && result.iter().all(finite)
+        self.executable.call(argument, result) && result.iter().all(is_finite)
     }
 }
 

@@ -309,11 +309,7 @@ impl Float2 {
 
     /// The product or quotient that this one is up to the sign of a zero, because of operands that are constants.
     pub fn ordinary(self, a: Option<Scalar>, b: Option<Scalar>) -> Option<Num2> {
-        let is = |x: Option<Scalar>, test: fn(f64) -> bool| match x {
-            Some(Scalar::F32(x)) => test(x.into()),
-            Some(Scalar::F64(x)) => test(x),
-            _ => false,
-        };
+        let is = |x: Option<Scalar>, test: fn(f64) -> bool| x.and_then(Scalar::float).is_some_and(test);
         let is_finite = |x| is(x, f64::is_finite);
         let makes_none = match self {
             Float2::StrongMul => is_finite(a) || is_finite(b),
@@ -325,7 +321,7 @@ impl Float2 {
 
     /// Whether a product or quotient with strong zeros is 0 because of an operand.
     pub fn is_strong_zero(self, a: Option<Scalar>, b: Option<Scalar>) -> bool {
-        let is_zero = |x| matches!(x, Some(Scalar::F32(0.0) | Scalar::F64(0.0)));
+        let is_zero = |x: Option<Scalar>| x.and_then(Scalar::float) == Some(0.0);
         self.without_strong_zeros().is_some() && (is_zero(a) || self == Float2::StrongMul && is_zero(b))
     }
 }

@@ -141,6 +141,7 @@ fn cot_pi(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::special::tests::close;
     use super::*;
 
     /// Reference values: mpmath 1.3.0 with 400 digits, rounded to double; scipy 1.17.1 agrees to 1e-12, except where
@@ -217,14 +218,6 @@ mod tests {
         (100, -1.5, -5.998777844943402e+117), (100, -2.6875, -9.775781027350357e+208),
         (100, -10.3, 6.036106975935289e+210), (100, -1234.5678, -5.8323373668340646e+194),
     ];
-    #[track_caller]
-    fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
-        assert!(
-            (found - expected).abs() <= tolerance * expected.abs(),
-            "{what}: found {found:e}, expected {expected:e}"
-        );
-    }
-
     #[test]
     fn polygamma_agrees_with_reference_values() {
         for &(n, x, expected) in POLYGAMMA {

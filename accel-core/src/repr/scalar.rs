@@ -98,6 +98,15 @@ impl Scalar {
         }
     }
 
+    /// The value of a floating-point number; `None` for other scalars.
+    pub fn float(self) -> Option<f64> {
+        match self {
+            Scalar::F32(x) => Some(x.into()),
+            Scalar::F64(x) => Some(x),
+            _ => None,
+        }
+    }
+
     /// The value of type `t` with these [`bits`](Self::bits); `None` if there is none.
     pub fn from_bits(t: ScalarType, bits: u64) -> Option<Scalar> {
         let x = match t {

@@ -102,7 +102,7 @@ impl SpecialFloat for f32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const ERF: &[(f64, f64)] = &[
@@ -164,7 +164,7 @@ mod tests {
     ];
 
     #[track_caller]
-    fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    pub(crate) fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
         assert!(
             (found - expected).abs() <= tolerance * expected.abs(),
             "{what}: found {found:e}, expected {expected:e}"

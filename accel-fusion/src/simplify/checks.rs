@@ -39,18 +39,9 @@ impl<A> Checks<'_, A> {
             let AccView::Op(op) = e.view(n) else { return None };
             let none = Exp::constant(&Value::unit(), &Ty::of());
             match op {
-                AccOp::Generate { sh, eq, .. } => {
-                    (!self.is_possible(e)).then_some(())?;
-                    Some(agree(Agreement::Extents, &sh, &none, &e.cast(eq)).cast(eq.sym()))
-                }
-                AccOp::Backpermute { sh, eq, .. } => {
-                    (!self.is_possible(e)).then_some(())?;
-                    Some(agree(Agreement::Extents, &sh, &none, &e.cast(eq)).cast(eq.sym()))
-                }
-                AccOp::Replicate { slx, eq, .. } => {
-                    (!self.is_possible(e)).then_some(())?;
-                    Some(agree(Agreement::Extents, &slx, &none, &e.cast(eq)).cast(eq.sym()))
-                }
+                AccOp::Generate { sh, eq, .. } => self.extents_of(&sh, &e.cast(eq)).map(|e| e.cast(eq.sym())),
+                AccOp::Backpermute { sh, eq, .. } => self.extents_of(&sh, &e.cast(eq)).map(|e| e.cast(eq.sym())),
+                AccOp::Replicate { slx, eq, .. } => self.extents_of(&slx, &e.cast(eq)).map(|e| e.cast(eq.sym())),
                 AccOp::Reshape { sh, a, eq } => {
                     let a = variable(&a)?;
                     let new = self.shapes.known(e).filter(|_| self.is_possible(e));
@@ -89,6 +80,12 @@ impl<A> Checks<'_, A> {
                 | AccOp::Argsort { .. } => None,
             }
         })
+    }
+
+    /// The array `e` with the check that its extents, which come from `sh`, are possible; `None` if they visibly are.
+    fn extents_of<L, Sh, T>(&self, sh: &Exp<HNil, A, L>, e: &Acc<A, Arr<Sh, T>>) -> Option<Acc<A, Arr<Sh, T>>> {
+        let none = Exp::constant(&Value::unit(), &Ty::of());
+        (!self.is_possible(e)).then(|| agree(Agreement::Extents, sh, &none, e))
     }
 
     /// Whether all extents of the result are visibly those of arrays.

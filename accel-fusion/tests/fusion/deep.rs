@@ -34,7 +34,7 @@ fn deep_programs_are_printed_read_back_copied_and_evaluated() {
 }
 
 #[test]
-#[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes long without optimisation: scripts/test.sh runs it"]
 fn very_deep_programs_are_printed_read_back_copied_and_evaluated() {
     everything_else(DEPTH);
 }
@@ -62,7 +62,7 @@ fn deep_programs_go_through_every_pass() {
 }
 
 #[test]
-#[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes long without optimisation: scripts/test.sh runs it"]
 fn very_deep_programs_go_through_every_pass() {
     every_pass(DEPTH);
 }
@@ -91,7 +91,7 @@ fn deep_programs_are_simplified_and_lowered() {
 }
 
 #[test]
-#[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
+#[ignore = "takes long without optimisation: scripts/test.sh runs it"]
 fn very_deep_programs_are_simplified_and_lowered() {
     typed_programs(DEPTH);
 }

@@ -91,10 +91,6 @@ fn gathered(e: &Elements, adjoints: &[Option<f64>]) -> RawArray {
 
 /// A floating-point number in double precision.
 fn float(x: Scalar) -> f64 {
-    match x {
-        Scalar::F64(x) => x,
-        Scalar::F32(x) => f64::from(x),
-        // Operands of steps are floating-point numbers.
-        _ => f64::NAN,
-    }
+    // Operands of steps are floating-point numbers.
+    x.float().unwrap_or(f64::NAN)
 }
