@@ -5,7 +5,7 @@
 //! array operands. `inline_arrays.rs` then inlines the definitions that are used only once.
 
 use super::block::{ABlock, AOut, Block};
-use super::checks::{Checks, is_only_checked, unchecked};
+use super::checks::{Checks, is_only_checked, standing, unchecked};
 use super::fixpoint_cache::{FixpointCache, key};
 use super::inline_scalars::inline;
 use super::options::Options;
@@ -341,7 +341,8 @@ fn emit<'m, 'b, 'k, R>(
     let checked = Checks { shapes: &w.shapes, defs: &block.defs, once: w.loops == 0 }.checked(&e);
     let origins = w.shapes.origins(&e);
     w.shapes.define(e.ty().raw(), origins);
-    block.emit(&checked.unwrap_or_else(|| e.clone()), &e, m)
+    let rhs = checked.map(|c| standing(&c).unwrap_or(c));
+    block.emit(&rhs.unwrap_or_else(|| e.clone()), &e, m)
 }
 
 /// `backpermute sh f (map w a)` = `map w (backpermute sh f a)` and similar rules, if the elements of `a` are not

@@ -141,6 +141,12 @@ pub fn is_only_checked<R>(t: &Ty<R>) -> bool {
     matches!(t.raw(), RawTy::Array(p) if p.0 == RawTy::Unit && p.1 == RawTy::Unit)
 }
 
+/// The check around an operation without elements, by itself: there, nothing but the check is left of the operation.
+pub fn standing<A, R>(e: &Acc<A, R>) -> Option<Acc<A, R>> {
+    let checks = checks_of(e)?;
+    Some(checks.cast(checks.ty().same(e.ty())?))
+}
+
 /// The operation inside of the check that it makes itself.
 pub fn unchecked<A, R>(e: &Acc<A, R>) -> Option<Acc<A, R>> {
     if is_only_checked(e.ty()) {

@@ -374,6 +374,11 @@ fn single_operations(t: &Suite) {
         t.fails(afun(move |i: N, a: M| fill(row(i, a).shape(), 1.0)), (&n(i), &m), &text);
     }
     t.is(afun(move |i: N, a: M| unit(row(i, a).len())), (&n(1), &m), n(3));
+    // An element that nothing needs, of elements that nothing needs.
+    let element = |i: N, a: V| map(|_| 1i64, slice(the(i), zip_with(|_, _| 2.0, a, a)));
+    t.is(afun(element), (&n(2), &three), n(1));
+    let outside = text("slice", line!() - 2, "index [3] is outside the shape [3]");
+    t.fails(afun(element), (&n(3), &three), &outside);
     // Rows without elements. There may be no rows.
     let least = |a: M| fold1(|x, y| x.min(y), a);
     let empty = text("fold1", line!() - 1, "expected a non-empty innermost dimension, found shape [2, 0]");

@@ -82,3 +82,21 @@ fn an_extent_of_a_shape_that_is_named() {
     generate () (\x0 -> (shape a0).0.1 * 100 + (shape a0).0.1 * (shape a1).1)
     ");
 }
+
+#[test]
+fn an_element_that_is_not_used_leaves_its_check() {
+    let f = afun(|xs: V, ys: V, n: Acc<Scalar<i64>>| {
+        let element = slice(the(n), zip_with(|_, _| lit::<f64>(2.0), xs, ys));
+        acond(the(n).gt(1), map(|_| 1i64, element), n)
+    });
+    assert_snapshot!(after(&f, &[]), @r"
+    let a1 = a0.1
+    acond
+      (a1[] > 1)
+      (let a2 = a0.0.1
+       let a3 = a0.0.0
+       let a4 = zip_with (\x0 x1 -> ()) a3 (agree [all zip_with] (shape a3) (shape a2) a2)
+       map (\x0 -> 1) (agree [inside slice] [a1[]] (shape a4) (generate () (\x0 -> ()))))
+      a1
+    ");
+}
