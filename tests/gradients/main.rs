@@ -44,3 +44,4 @@ mod strong_zeros;
 mod tapes;
 #[cfg(feature = "dual")]
 mod three_ways;
+mod updates;

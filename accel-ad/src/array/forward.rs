@@ -4,6 +4,7 @@
 
 use super::code::{ACode, AEmitted, materialise};
 use crate::builders::{arg, args, call, call2, fun1, has_tangent, uncurry, unit, zero};
+use crate::operators::{Argument, Operator};
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
@@ -60,12 +61,15 @@ struct Dual<A, R> {
 }
 
 impl<A, Sh, T> Dual<A, Arr<Sh, T>> {
+    /// The tangent, with explicit zeros.
+    fn tangent(&self) -> Acc<A, Arr<Sh, Tan<T>>> {
+        materialise(&self.tan, &Acc::var(&self.var)).cast(tan_arr())
+    }
     /// The array of pairs of value and tangent.
     fn bundle(&self, at: Src) -> Acc<A, Arr<Sh, (T, Tan<T>)>> {
         let t = self.var.ty().sh_elt().1;
         let (x, dx) = args(&t, &tan_ty(&t));
-        let value = Acc::var(&self.var);
-        Acc::zip_with(&Fun2(Exp::pair(&x, &dx)), &value, &materialise(&self.tan, &value).cast(tan_arr()), at)
+        Acc::zip_with(&Fun2(Exp::pair(&x, &dx)), &Acc::var(&self.var), &self.tangent(), at)
     }
 }
 
@@ -278,8 +282,19 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             }
             AccOp::Permute { comb, defaults, index, a, eq } => {
                 let (d, a, arrays) = both(&defaults, &a, arrays, code, r);
-                let comb = operator(&comb, &arrays);
                 let index = Fun1(rename_arrays(&index.0, &arrays.values));
+                // The tangents are moved as the values are.
+                if Operator::of(&comb) == Operator::Argument(Argument::First) {
+                    let t = tan_ty(&a.var.ty().sh_elt().1);
+                    let new = Fun2(args(&t, &t).0);
+                    let tan = (!d.tan.is_zero() || !a.tan.is_zero())
+                        .then(|| Acc::permute(&new, &d.tangent(), &index, &a.tangent().cast(tan_arr()), at));
+                    let comb = Fun2(rename_arrays(&comb.0, &arrays.values));
+                    let value = Acc::permute(&comb, &Acc::var(&d.var), &index, &Acc::var(&a.var), at);
+                    let tan = tan.map(|t| t.cast(tan_arr().sym().then(eq_tan(eq.sym()))));
+                    return a.then_both(&value.cast(eq.sym()), tan, m);
+                }
+                let comb = operator(&comb, &arrays);
                 let bundled = Acc::permute(&comb, &d.bundle(at), &index, &a.bundle(at), at);
                 retype(unbundle(&a, &bundled, at, l), eq, m)
             }

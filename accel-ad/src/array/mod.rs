@@ -8,6 +8,7 @@ pub mod fold;
 pub mod forward;
 pub mod label;
 pub mod loops;
+pub mod one_to_one;
 pub mod permute;
 pub mod products;
 pub mod rules;

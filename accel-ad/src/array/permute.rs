@@ -7,13 +7,15 @@
 //! - `min`, `max`: the element that equals the result gets the adjoint. Of several equal elements, it is the last one,
 //!   because `combine(new, old)` is its first argument if both are equal. If the arguments are exchanged, it is the first
 //!   one, and the default comes before all.
-//! - `combine(new, old) = new`: the last element gets the adjoint, and the default does where there is none.
+//! - `combine(new, old) = new`: the last element gets the adjoint, and the default does where there is none (NOTE [Targets of
+//!   their own]).
 //! - `*`: if no result is 0, the product of all others than x is y / x. Otherwise, it follows from a summary of the
 //!   elements and the default (NOTE [Products with zeros]).
 //! - Components of tuples that do not depend on each other are differentiated one by one.
 //! - All other operators: NOTE [Permutes by sorting].
 
 use super::code::ACode;
+use super::one_to_one::is_one_to_one;
 use super::products::{Products, Summary};
 use super::shapes::{bind, from_linear, size, to_linear};
 use super::state::{ABound, ADual};
@@ -177,6 +179,14 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
 
     /// The rule for replacement. There are seldom many more elements than targets.
     fn replaced<'k, B, A>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, A2, Sh, Sh2, T> {
+        let (sh, d) = (self.a.ty().sh_elt().0, self.tangent());
+        if is_one_to_one(&self.index, &sh) {
+            let source = self.kept(|_, to| self.adjoint(to));
+            let zeros = Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |_| zero(&d)), self.at);
+            let new = Fun2(args(&d, &d).0);
+            let defaults = Acc::permute(&new, &Acc::var(&self.dy), &self.index, &zeros, self.at);
+            return self.done(st, source, defaults, k);
+        }
         self.chosen(st, &self.numbers(), |_, _| truth(true), Visit::Elements, k)
     }
 

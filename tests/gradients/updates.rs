@@ -1,0 +1,112 @@
+//! Updates: `set`, `update`, `set_row`, `set_slice`, `set_block`, alone and in loops.
+
+use crate::harness::{V, jacobian};
+use crate::refined::{Short, ShortNonEmpty};
+use accel::prelude::*;
+
+type Count = Acc<Scalar<i64>>;
+type M = Acc<Matrix<f64>>;
+
+fn succ(i: Count) -> Count {
+    map(|i| i + 1, i)
+}
+
+/// A matrix of three columns that depends on a vector.
+fn matrix(a: V) -> M {
+    generate((a.shape(), 3), |(i, j)| (a.at(i) * (j + 1).cast::<f64>() * 0.3).sin())
+}
+
+/// The state after `n` steps, each with its number.
+fn steps(n: impl ToExp<i64>, step: impl FnOnce(Exp<i64>, V) -> V, start: V) -> V {
+    let n = n.to_exp();
+    let body = |(k, xs): (Count, V)| (succ(k), step(the(k), xs));
+    awhile(|(k, _)| the(k).lt(n), body, (unit(0i64), start)).unlift().1
+}
+
+#[test]
+fn single_updates() {
+    jacobian(ShortNonEmpty, |a: V| set(a, a.len() - 1, a.at(0).sin()));
+    jacobian(ShortNonEmpty, |a: V| set(a, 0, 2.0));
+    jacobian(ShortNonEmpty, |a: V| update(a, a.len() / 2, |x| x * x));
+    jacobian(ShortNonEmpty, |a: V| set_row(matrix(a), 0, generate(3, |j| a.at(0) * j.cast::<f64>())));
+    jacobian(ShortNonEmpty, |a: V| set_slice(matrix(a), (All, 1i64), map(|x| x * x, a)));
+    jacobian(Short, |a: V| set_slice(matrix(a), (All, All), map(|x| x * x, matrix(a))));
+    jacobian(ShortNonEmpty, |a: V| {
+        set_block(matrix(a), (a.len() - 1, 1), generate((1, 2), |(_, j)| a.at(0) + j.cast::<f64>()))
+    });
+    jacobian(Short, |a: V| set_block(a, 0, map(|x| x.exp(), take(2, a))));
+}
+
+/// What is used besides the new array: the old one, twice updated, in both orders.
+#[test]
+fn both_versions() {
+    jacobian(ShortNonEmpty, |a: V| zip_with(|x, y| x * y, a, set(a, 0, a.at(0).cos())));
+    jacobian(ShortNonEmpty, |a: V| {
+        let last = a.len() - 1;
+        let (b, c) = (update(a, 0, |x| x.sin()), update(a, last, |x| x * x));
+        zip_with(|x, y| x * y, b, update(c, last, |x| x * 0.5))
+    });
+    // The same place twice.
+    jacobian(ShortNonEmpty, |a: V| update(update(a, 0, |x| x * x), 0, |x| x * x + x));
+    jacobian(ShortNonEmpty, |a: V| set(set(a, 0, a.at(0) * 3.0), 0, a.at(0) * a.at(0)));
+}
+
+#[test]
+fn updates_in_loops() {
+    // Each element once, in place and from its neighbour.
+    jacobian(Short, |a: V| steps(a.len(), |i, xs| update(xs, i, |x| x * x), a));
+    jacobian(Short, |a: V| steps(a.len(), |i, xs| set(xs, i, xs.at((i - 1).max(0)).sin() + xs.at(i) * 0.5), a));
+    // What another array says, several times at the same place, and by a place that is computed.
+    jacobian(Short, |a: V| steps(a.len(), |i, xs| set(xs, i, a.at(a.len() - 1 - i) * xs.at(0)), a));
+    jacobian(ShortNonEmpty, |a: V| steps(5, |i, xs| update(xs, (i * i) % xs.len(), |x| x.sin() + 0.3), a));
+    // Two updates in a step, at the same place and at different ones.
+    jacobian(ShortNonEmpty, |a: V| {
+        let step = |i: Exp<i64>, xs: V| {
+            let (i, j) = (i % xs.len(), (i * 2) % xs.len());
+            let (x, y) = (xs.at(i), xs.at(j));
+            set(set(xs, i, y * 0.5 + x), j, x * x)
+        };
+        steps(4, step, a)
+    });
+    // Reads after the update, of the whole array and of its old elements.
+    jacobian(ShortNonEmpty, |a: V| {
+        let step = |i: Exp<i64>, xs: V| {
+            let ys = set(xs, i % xs.len(), the(sum(xs)) * 0.3);
+            set(ys, (i + 1) % xs.len(), the(sum(zip_with(|x, y| x * y, xs, ys))))
+        };
+        steps(3, step, a)
+    });
+    // Neither the first step nor all others change the array.
+    jacobian(ShortNonEmpty, |a: V| {
+        let step = |i: Exp<i64>, xs: V| acond((i % 2).eq(1), update(xs, i % xs.len(), |x| x * x), xs);
+        steps(5, step, a)
+    });
+}
+
+/// Forward substitution and the Cholesky decomposition, as textbooks write them.
+#[test]
+fn algorithms_of_textbooks() {
+    jacobian(ShortNonEmpty, |a: V| {
+        let n = a.len();
+        let m = generate((n, n), |(i, j)| cond(i.eq(j), 2.0 + a.at(i) * a.at(i), (a.at(j) * 0.5).sin()));
+        let step = |i: Exp<i64>, xs: V| {
+            let before = sum(generate(i, |j| m.at((i, j)) * xs.at(j)));
+            set(xs, i, (a.at(i) - the(before)) / m.at((i, i)))
+        };
+        steps(n, step, fill(n, 0.0))
+    });
+    jacobian(ShortNonEmpty, |a: V| {
+        let n = a.len();
+        let m = generate((n, n), |(i, j)| a.at(i) * a.at(j) + cond(i.eq(j), lit::<f64>(3.0), 0.2));
+        let column = |(k, l): (Count, M)| {
+            let j = the(k);
+            let reduced = |i: Exp<i64>| m.at((i, j)) - the(sum(generate(j, |p| l.at((i, p)) * l.at((j, p)))));
+            let pivot = reduced(j).sqrt();
+            let products = generate((n - j - 1, j), |(r, p)| l.at((r + j + 1, p)) * l.at((j, p)));
+            let rows = imap(|r, before| (m.at((r + j + 1, j)) - before) / pivot, sum(products));
+            let l = set(l, (j, j), pivot);
+            (succ(k), permute(|new, _| new, l, |r: Exp<i64>| (true, (r + j + 1, j)), rows))
+        };
+        awhile(|(k, _)| the(k).lt(n), column, (unit(0i64), fill((n, n), 0.0))).unlift().1
+    });
+}
