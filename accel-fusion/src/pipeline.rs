@@ -21,7 +21,7 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, Fusion, REWRITES, compact, compute_operands as operands, define_copies, hoist_checks, merge,
+    Assumptions, Fusion, REWRITES, compact, compute_operands as operands, define_copies, hoist_checks, in_place, merge,
     scans_down, share, split, tapes, transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
@@ -102,6 +102,8 @@ const FUSE: Pass = Pass {
 const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 /// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
+/// Lets updates of arrays in loops happen in place.
+const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(in_place(p)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.
@@ -128,7 +130,7 @@ const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) }
 const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(separate_elements::with_lists(p)) };
 
 /// The passes for all targets.
-const COMMON: [Pass; 5] = [COLUMNS, FUSE, SHARE, MERGE, COMPACT];
+const COMMON: [Pass; 6] = [COLUMNS, FUSE, SHARE, MERGE, UPDATES, COMPACT];
 
 /// Identifies the sources of all passes.
 pub const PASSES: &str = env!("ACCEL_PASSES");

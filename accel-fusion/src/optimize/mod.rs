@@ -36,6 +36,7 @@
 //! | `scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `scans_down` | lets scans of columns write their results where the columns are |
 //! | `tapes` | replaces lists of states by tapes |
+//! | `updates` | lets updates of arrays in loops happen in place |
 //! | `compact` | numbers the remaining arrays without gaps |
 
 mod accumulators;
@@ -74,6 +75,7 @@ mod strided_product;
 mod sum_interchange;
 mod tapes;
 mod transposed_operands;
+mod updates;
 mod value_numbers;
 mod vertical_fusion;
 
@@ -97,6 +99,7 @@ pub(crate) use split_columns::split;
 pub use strided_product::{Digit, Factor, StridedProduct, Sum};
 pub(crate) use tapes::tapes;
 pub(crate) use transposed_operands::transpose_operands;
+pub(crate) use updates::in_place;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{Program, ScalarFn};
