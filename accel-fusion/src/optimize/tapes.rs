@@ -13,7 +13,7 @@
 //! list, for example one that the program returns. The pass works on kernel programs because there, all backends see its
 //! result, and fusion has removed everything between the list and its readers. It is the last pass: the statements that
 //! compute a state again are exact copies of the final statements of the first loop, so they give the same bits. A
-//! component of the state that does not change needs no tape.
+//! component of the state that does not change needs no tape, and neither does one that is only updated (NOTE [Undone updates]).
 //!
 //! NOTE [Lists that only check]: a list demands that its rows have the same extents in every step. Other passes rely on
 //! it: the extents of a row are those of the first one. So a list that nothing reads is dropped only if its rows have
@@ -23,8 +23,10 @@
 mod numbers;
 mod readers;
 mod step;
+mod undo;
 mod views;
 
+use super::compact::Numbers;
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt};
@@ -35,6 +37,7 @@ use numbers::{Atom, Definitions, Linear, comparison};
 use readers::Readers;
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
+use undo::Undone;
 use views::{View, Views};
 
 /// Replaces lists of states by tapes.
@@ -106,6 +109,17 @@ struct Pair {
     excluded: BTreeSet<usize>,
 }
 
+/// How states come back.
+struct How {
+    /// The lists that are replaced.
+    taken: BTreeSet<usize>,
+    /// The components of the state that are kept on a tape, and the positions of the statements that compute them.
+    kept: Vec<usize>,
+    used: Vec<usize>,
+    /// The components whose updates are undone, and the positions of the updates.
+    updates: BTreeMap<usize, Vec<usize>>,
+}
+
 impl Pass {
     fn block(&mut self, b: &mut Block, results: &[ArrayId]) {
         for first in 0.. {
@@ -141,7 +155,7 @@ impl Pass {
         let lists = to[init.len()..].to_vec();
         // Another loop may take other lists.
         barred.extend(found.read.difference(&taken).map(|k| lists[*k]));
-        if !taken.is_empty() && !self.replace(b, first, &found, &taken) {
+        if !taken.is_empty() && !self.replace(b, first, &found, &taken, barred) {
             barred.extend(taken.iter().map(|k| lists[*k]));
         }
         true
@@ -214,16 +228,23 @@ impl Pass {
         &found.read - &excluded
     }
 
-    /// Replaces the lists `taken`. Returns whether it is possible: not if the loop uses another tape.
-    fn replace(&mut self, b: &mut Block, first: usize, found: &Pair, taken: &BTreeSet<usize>) -> bool {
+    /// Replaces the lists `taken`, or most of them; the others are barred. Returns whether it is possible: not if the loop uses
+    /// another tape.
+    fn replace(
+        &mut self,
+        b: &mut Block,
+        first: usize,
+        found: &Pair,
+        taken: &BTreeSet<usize>,
+        barred: &mut BTreeSet<ArrayId>,
+    ) -> bool {
         let site = b.stmts[first].site;
         let Op::While { to, init, body, .. } = &b.stmts[first].op else { return false };
+        let Some(other) = &found.counters else { return false };
         let (state, lists) = to.split_at(init.len());
         let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
-        let rows = taken.iter().filter_map(|list| found.sources[*list]);
-        let Some((kept, used)) = of_body.closure(&rows.filter(|k| !of_body.is_constant(*k)).collect()) else {
-            return false;
-        };
+        let Some(How { taken, kept, used, updates }) = self.how(&of_body, found, taken) else { return false };
+        barred.extend(found.read.difference(&taken).map(|k| lists[*k]));
         let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
         let after: Vec<ArrayId> = kept.iter().map(|k| of_body.next[*k]).collect();
         let again: Vec<Stmt> = used.iter().map(|k| of_body.stmts[*k].clone()).collect();
@@ -236,16 +257,30 @@ impl Pass {
             let info = self.program.arrays[*a].clone();
             names.insert(*a, self.program.arrays.push(info));
         }
-        let rows: Vec<ArrayId> = states.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
+        let at = at(found.steps.counters[0], other.counters[0], site);
+        let undone: Vec<Undone> =
+            updates.iter().filter_map(|(k, all)| Undone::new(&mut self.program, &of_body, *k, all, &at)).collect();
+        let mut rows = names.clone();
+        rows.extend(undone.iter().map(|u| (u.state, u.before)));
+        let rows: Vec<ArrayId> = states.iter().map(|a| rows.get(a).copied().unwrap_or(*a)).collect();
         let views: BTreeMap<ArrayId, View> =
             found.views.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
         readers::replace(&mut b.stmts[found.second].op, &self.definitions, &views, &rows, &found.rows);
-        if let (false, Some(other)) = (arrays.is_empty(), &found.counters) {
+        if let Op::While { body, .. } = &mut b.stmts[found.second].op {
+            let known = taken.iter().map(|list| (rows[*list], &found.rows[*list])).collect();
+            self.without_row_copies(body, &known);
+        }
+        if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
+            without(to, &mut body.1, init.len(), |a| lists.contains(a));
+        }
+        for u in undone {
+            u.insert(b, first, found.second);
+        }
+        if !arrays.is_empty() {
             let back = arrays.iter().map(|a| names[a]).collect();
             let block = step::copy(&mut self.program, again, &mut names);
             self.definitions.add(&block, &self.program.arrays);
             let next = after.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
-            let at = at(found.steps.counters[0], other.counters[0], site);
             let recall = Op::Recall { to: back, tape: self.tapes, at, step: (block, next) };
             let keep = Op::Keep { tape: self.tapes, arrays };
             self.tapes += 1;
@@ -255,34 +290,82 @@ impl Pass {
                 }
             }
         }
-        if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
-            without(to, &mut body.1, init.len(), |a| lists.contains(a));
-        }
-        self.drop_copies(b, &views);
+        self.drop_results(b, |a| views.contains_key(a));
         true
+    }
+
+    /// How the states in the lists `taken` come back; `None` if it is not possible.
+    fn how(&self, of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> Option<How> {
+        let source = |list: &usize| found.sources[*list].filter(|k| !of_body.is_constant(*k));
+        let changing: BTreeSet<usize> = taken.iter().filter_map(source).collect();
+        let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
+        let updates: BTreeMap<usize, Vec<usize>> = changing.iter().filter_map(updated).collect();
+        let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
+        let (kept, used) = of_body.closure(&others)?;
+        if !kept.iter().any(|k| updates.contains_key(k)) {
+            return Some(How { taken: taken.clone(), kept, used, updates });
+        }
+        // They cannot be computed again without the arrays that are updated. Lists of numbers are small.
+        if others.iter().all(|k| self.program.arrays[of_body.state[*k]].rank == 0) {
+            let taken = taken.iter().copied().filter(|list| source(list).is_none_or(|k| updates.contains_key(&k)));
+            return Some(How { taken: taken.collect(), kept: vec![], used: vec![], updates });
+        }
+        let (kept, used) = of_body.closure(&changing)?;
+        Some(How { taken: taken.clone(), kept, used, updates: BTreeMap::new() })
     }
 
     fn extents(&self, a: ArrayId) -> Vec<Linear> {
         self.definitions.extents(a, self.program.arrays[a].rank)
     }
 
-    /// Removes the copies of lists that have become tapes.
-    fn drop_copies(&self, b: &mut Block, views: &BTreeMap<ArrayId, View>) {
+    /// The results of a loop one by one, each with the registers of its columns.
+    fn results<'l>(&self, to: &'l [ArrayId], body: &'l ScalarFn) -> impl Iterator<Item = (ArrayId, &'l [Reg])> {
+        let mut left = &body.results[..];
+        let all = to.iter().map(move |a| {
+            let (own, rest) = left.split_at(self.program.arrays[*a].columns.len());
+            left = rest;
+            (*a, own)
+        });
+        all.collect::<Vec<_>>().into_iter()
+    }
+
+    /// Removes results of loops.
+    fn drop_results(&self, b: &mut Block, dropped: impl Fn(&ArrayId) -> bool) {
         for s in &mut b.stmts {
             let Op::Loop { to, body, .. } = &mut s.op else { continue };
-            if !to.iter().any(|a| views.contains_key(a)) {
-                continue;
+            if to.iter().any(&dropped) {
+                let left =
+                    self.results(to, body).filter(|(a, _)| !dropped(a)).flat_map(|(_, own)| own).copied().collect();
+                to.retain(|a| !dropped(a));
+                *body = restricted_to(body, left);
             }
-            let mut results = body.results.iter().copied();
-            let mut left = vec![];
-            for a in to.iter() {
-                let own: Vec<Reg> = results.by_ref().take(self.program.arrays[*a].columns.len()).collect();
-                left.extend(if views.contains_key(a) { vec![] } else { own });
-            }
-            to.retain(|a| !views.contains_key(a));
-            *body = restricted_to(body, left);
         }
         b.stmts.retain(|s| !matches!(&s.op, Op::Loop { to, .. } if to.is_empty()));
+    }
+
+    /// Reads the arrays that have replaced rows where they are, not copies of them.
+    fn without_row_copies(&self, body: &mut (Block, Vec<ArrayId>), rows: &BTreeMap<ArrayId, &Vec<Linear>>) {
+        let mut copies = BTreeMap::new();
+        for s in &body.0.stmts {
+            let Op::Loop { to, extents, body } = &s.op else { continue };
+            let extents = self.definitions.extents_of(extents);
+            for (a, own) in self.results(to, body) {
+                let row = body.instrs.iter().find_map(|i| match i {
+                    Instr::Read { to, array, index, .. } if to == own => Some((array, index)),
+                    _ => None,
+                });
+                if let Some((row, index)) = row
+                    && index.iter().copied().eq(body.param_regs())
+                    && rows.get(row).is_some_and(|known| **known == extents)
+                {
+                    copies.insert(a, *row);
+                }
+            }
+        }
+        self.drop_results(&mut body.0, |a| copies.contains_key(a));
+        let names = Numbers::from(copies);
+        names.block(&mut body.0);
+        body.1.iter_mut().for_each(|a| names.array(a));
     }
 
     /// The numbers that determine how often a loop runs, if it counts its steps.

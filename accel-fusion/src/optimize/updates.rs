@@ -3,7 +3,7 @@
 //! NOTE [Updates in place]: a permutation copies its defaults, unless this is their last use: then it changes them in place. In a
 //! loop that updates a few elements in each step, the copy would take nearly all of the time. It is avoidable if what the step
 //! reads of the old array is read before the update. So, in loops,
-//! - a permutation whose elements or targets read its defaults gets them from loops before it;
+//! - a permutation whose elements or targets read its defaults, or those of another one, gets them from loops before it;
 //! - a permutation moves behind statements that read its defaults and not its result.
 
 use crate::kernel::builder::{Builder, index_types};
@@ -28,8 +28,10 @@ fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, in_loop: bool
     if !in_loop || !b.stmts.iter().any(|s| matches!(s.op, Op::Permute { .. })) {
         return;
     }
+    let changed = |s: &Stmt| if let Op::Permute { defaults, .. } = s.op { Some(defaults) } else { None };
+    let changed: BTreeSet<ArrayId> = b.stmts.iter().filter_map(changed).collect();
     for s in std::mem::take(&mut b.stmts) {
-        separate_reads(s, arrays, &mut b.stmts);
+        separate_reads(s, &changed, arrays, &mut b.stmts);
     }
     // From the last one on, as a permutation may have to move behind another one.
     for k in (0..b.stmts.len()).rev() {
@@ -37,11 +39,16 @@ fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, in_loop: bool
     }
 }
 
-/// Adds a statement; before it, if it is a permutation that reads its defaults, the loops that read them.
-fn separate_reads(mut s: Stmt, arrays: &mut IndexVec<ArrayId, ArrayInfo>, done: &mut Vec<Stmt>) {
-    if let Op::Permute { defaults, extents, target, element, .. } = &mut s.op {
+/// Adds a statement; before it, if it is a permutation that reads arrays which permutations change, the loops that read them.
+fn separate_reads(
+    mut s: Stmt,
+    changed: &BTreeSet<ArrayId>,
+    arrays: &mut IndexVec<ArrayId, ArrayInfo>,
+    done: &mut Vec<Stmt>,
+) {
+    if let Op::Permute { extents, target, element, .. } = &mut s.op {
         for code in [target, element] {
-            if reads(code, *defaults) {
+            if walk(&code.instrs).any(|i| matches!(i, Instr::Read { array, .. } if changed.contains(array))) {
                 let before = separate(code, extents.clone(), arrays, s.site);
                 done.push(before);
             }
@@ -59,11 +66,6 @@ fn separate(code: &mut ScalarFn, extents: ScalarFn, arrays: &mut IndexVec<ArrayI
     b.emit(Instr::Read { to: to.clone(), array, index: b.params(), site, inside: true });
     let body = std::mem::replace(code, b.finish(to));
     Stmt { op: Op::Loop { to: vec![array], extents, body }, site }
-}
-
-/// Whether a function reads elements of an array.
-fn reads(code: &ScalarFn, a: ArrayId) -> bool {
-    walk(&code.instrs).any(|i| matches!(i, Instr::Read { array, .. } if *array == a))
 }
 
 /// Moves the permutation at `k` behind the last statement that uses its defaults, if none until there needs its result.

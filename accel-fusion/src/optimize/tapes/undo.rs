@@ -1,0 +1,168 @@
+//! The updates of a loop, undone step by step.
+//!
+//! NOTE [Undone updates]: if a step of a loop only updates a component of the state, the states before all steps need no tape of
+//! whole arrays. The first loop lists, for each update, the places and the elements that it is about to overwrite. The second
+//! loop begins with the last state and writes the old elements back, the last update first; what it gets is the state before
+//! the step, bit for bit. Both write in place, so a step takes time and memory in proportion to the update, not to the array.
+//!
+//! The lists have no budget, so they must be smaller than the states: an update has fewer dimensions than the array, or a
+//! constant number of elements. As rows of a list, the updates of all steps have the same extents.
+
+use super::step::Body;
+use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use accel_core::repr::op::{Cmp, Logic, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// An update that a loop lists.
+struct Update {
+    /// The array that it defines.
+    to: ArrayId,
+    /// The statement that computes what it overwrites, and its array: whether an element of the source has a target, the target,
+    /// and the element there.
+    log: Stmt,
+    row: ArrayId,
+    list: ArrayId,
+    extents: ScalarFn,
+    site: SiteId,
+}
+
+/// A component of the state of a loop whose updates are undone in another loop.
+pub struct Undone {
+    /// The component.
+    pub state: ArrayId,
+    /// In the other loop: the state before the step that belongs to the present one.
+    pub before: ArrayId,
+    /// The state after it.
+    after: ArrayId,
+    updates: Vec<Update>,
+    /// The statements that compute one from the other.
+    undo: Vec<Stmt>,
+}
+
+impl Body<'_> {
+    /// The positions of the updates that lead from a component of the state to its next value, in order, if all can be undone.
+    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<usize>> {
+        let mut inside: BTreeSet<ArrayId> = self.state.iter().copied().collect();
+        inside.extend(self.stmts.iter().flat_map(|s| s.op.defines()));
+        let (mut a, mut found) = (self.next[k], vec![]);
+        while a != self.state[k] {
+            let at = self.stmts.iter().position(|s| s.op.defines().contains(&a))?;
+            let Op::Permute { defaults, extents, .. } = &self.stmts[at].op else { return None };
+            let mut mentioned = BTreeSet::new();
+            arrays_mentioned(&extents.instrs, &mut mentioned);
+            let is_constant = |r: &Reg| extents.instrs.iter().any(|i| matches!(i, Instr::Const(to, _) if to == r));
+            let is_small = extents.results.len() < program.arrays[a].rank || extents.results.iter().all(is_constant);
+            if !is_small || !mentioned.is_disjoint(&inside) {
+                return None;
+            }
+            found.push(at);
+            a = *defaults;
+        }
+        found.reverse();
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// What is listed for an update.
+fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
+    let Op::Permute { to, defaults, extents, target, .. } = &s.op else { return None };
+    let updated = *to;
+    let info = program.arrays[*defaults].clone();
+    let mut b = Builder::new(&index_types(extents.results.len()));
+    let index = b.params();
+    let target = b.inline(target, &index);
+    let (mut inside, to) = (target[0], target[1..].to_vec());
+    // A target out of bounds is the error of the update, which comes next.
+    for (dim, i) in to.iter().enumerate() {
+        let (zero, n) = (b.constant(Scalar::I64(0)), b.extent(*defaults, dim));
+        for (cmp, bound) in [(Cmp::Ge, zero), (Cmp::Lt, n)] {
+            let (holds, both) = (b.reg(ScalarType::Bool), b.reg(ScalarType::Bool));
+            b.emit(Instr::Op2(holds, Op2::Cmp(cmp), *i, bound));
+            b.emit(Instr::Op2(both, Op2::Logic(Logic::And), inside, holds));
+            inside = both;
+        }
+    }
+    let (then, old) = b.block(|b| {
+        let old: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
+        b.emit(Instr::Read { to: old.clone(), array: *defaults, index: to.clone(), site: s.site, inside: true });
+        old
+    });
+    let (otherwise, none) = b.block(|b| info.columns.iter().map(|t| b.constant(t.zero())).collect::<Vec<Reg>>());
+    let old: Vec<_> = info.columns.iter().zip(old.into_iter().zip(none)).map(|(t, (x, y))| (b.reg(*t), x, y)).collect();
+    let results = [inside].into_iter().chain(to).chain(old.iter().map(|m| m.0)).collect();
+    b.emit(Instr::If { cond: inside, then, otherwise, merge: old });
+    let mut columns = vec![ScalarType::Bool];
+    columns.extend(index_types(info.rank));
+    columns.extend(&info.columns);
+    let row = program.arrays.push(ArrayInfo { rank: extents.results.len(), columns });
+    let op = Op::Loop { to: vec![row], extents: extents.clone(), body: b.finish(results) };
+    let info = &program.arrays[row];
+    let list = program.arrays.push(ArrayInfo { rank: info.rank + 1, columns: info.columns.clone() });
+    Some(Update { to: updated, log: Stmt { op, site: s.site }, row, list, extents: extents.clone(), site: s.site })
+}
+
+impl Update {
+    /// The statement that writes what row `at()` of the list says into `from`, and its array.
+    fn undone(&self, program: &mut Program, at: &ScalarFn, from: ArrayId) -> (Stmt, ArrayId) {
+        let info = program.arrays[from].clone();
+        let to = program.arrays.push(info.clone());
+        let columns = &program.arrays[self.list].columns;
+        let entry = |part: Range<usize>| {
+            let mut b = Builder::new(&index_types(self.extents.results.len()));
+            let row = b.inline(at, &[]);
+            let index = row.into_iter().chain(b.params()).collect();
+            let all: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+            b.emit(Instr::Read { to: all.clone(), array: self.list, index, site: self.site, inside: false });
+            b.finish(all[part].to_vec())
+        };
+        let b = Builder::new(&[&info.columns[..], &info.columns[..]].concat());
+        let new = b.params()[..info.columns.len()].to_vec();
+        let op = Op::Permute {
+            to,
+            defaults: from,
+            extents: self.extents.clone(),
+            target: entry(0..1 + info.rank),
+            element: entry(1 + info.rank..columns.len()),
+            comb: b.finish(new),
+            monoid: None,
+        };
+        (Stmt { op, site: self.site }, to)
+    }
+}
+
+impl Undone {
+    /// Component `k` of a state, with the positions of its updates. `at` is the number of the step that is undone.
+    pub fn new(program: &mut Program, body: &Body, k: usize, updates: &[usize], at: &ScalarFn) -> Option<Undone> {
+        let updates = updates.iter().map(|at| logged(program, &body.stmts[*at])).collect::<Option<Vec<Update>>>()?;
+        let state = body.state[k];
+        let after = program.arrays.push(program.arrays[state].clone());
+        let (mut before, mut undo) = (after, vec![]);
+        for u in updates.iter().rev() {
+            let (s, to) = u.undone(program, at, before);
+            undo.push(s);
+            before = to;
+        }
+        Some(Undone { state, before, after, updates, undo })
+    }
+
+    /// Lists the updates in the loop at `first`, and undoes them in the one at `second`.
+    pub fn insert(self, b: &mut Block, first: usize, second: usize) {
+        if let Op::While { to, body, .. } = &mut b.stmts[first].op {
+            for u in self.updates {
+                to.push(u.list);
+                body.1.push(u.row);
+                let at = body.0.stmts.iter().position(|s| s.op.defines().contains(&u.to));
+                body.0.stmts.insert(at.unwrap_or_default(), u.log);
+            }
+        }
+        if let Op::While { to, init, body, .. } = &mut b.stmts[second].op {
+            to.insert(init.len(), self.after);
+            body.1.insert(init.len(), self.before);
+            init.push(self.state);
+            body.0.stmts.splice(0..0, self.undo);
+        }
+    }
+}
