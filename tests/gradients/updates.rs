@@ -110,3 +110,24 @@ fn algorithms_of_textbooks() {
         awhile(|(k, _)| the(k).lt(n), column, (unit(0i64), fill((n, n), 0.0))).unlift().1
     });
 }
+
+#[test]
+fn second_derivatives() {
+    let powers = afun(|a: V| sum(steps(a.len(), |i, xs| set(xs, i, xs.at((i - 1).max(0)) * xs.at(i) * a.at(i)), a)));
+    let slopes = grad(&powers);
+    jacobian(Short, move |a: V| call(&slopes, a));
+    let rows = afun(|a: V| {
+        let row = |(k, m): (Count, M)| {
+            let i = the(k);
+            (succ(k), set_row(m, i, map(|x| x * a.at(i), slice(((i - 1).max(0), All), m))))
+        };
+        let last = awhile(|(k, _)| the(k).lt(a.len()), row, (unit(0i64), matrix(a))).unlift().1;
+        the_sum(last)
+    });
+    let slopes = grad(&rows);
+    jacobian(Short, move |a: V| call(&slopes, a));
+}
+
+fn the_sum(m: M) -> Acc<Scalar<f64>> {
+    sum_all(map(|x| x.sin(), m))
+}

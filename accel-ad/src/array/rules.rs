@@ -7,7 +7,7 @@ use super::fold;
 use super::loops::{Loop, loop_};
 use super::permute;
 use super::scan::{self, scan};
-use super::shapes::{from_linear, in_bounds, merge, project, size};
+use super::shapes::{from_linear, in_bounds, merge, size};
 use super::sorted_permute;
 use super::state::ADual;
 use super::steps::{Called, Function};
@@ -228,13 +228,10 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::Slice { spec, slx, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 let slx = slx.aweaken(&st.emb);
-                let (sh, dt) = (a.ty().sh_elt().0, d.ty().sh_elt().1);
-                let pick = fun1(&sh, |ix| {
-                    let (fixed, small) = project(&spec, &ix);
-                    let hit = equal(&fixed, &slx.weaken(&Thinning::from_nil()));
-                    Exp::cond(&hit, &Exp::index(&d, &small, at), &zero(&dt))
+                let place = fun1(&spec.small(), |ix| {
+                    Exp::pair(&truth(true), &merge(&spec, &slx.weaken(&Thinning::from_nil()), &ix))
                 });
-                let da = Acc::generate(&sh, &Exp::shape(&st.emb.at(&a)), &pick, at).cast(tan_arr().sym());
+                let da = onto(&st, &a, &place, &Acc::var(&d), at);
                 Ok(st.contribute(&a, &da, m).st)
             }
         }

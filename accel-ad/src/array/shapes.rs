@@ -65,26 +65,6 @@ pub fn inside<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, boo
     })
 }
 
-/// Splits an index of the large shape into the indices of the fixed and of the kept dimensions.
-pub fn project<E, A, Slx, Small, Large>(
-    spec: &SliceSpec<Slx, Small, Large>,
-    ix: &Exp<E, A, Large>,
-) -> (Exp<E, A, Slx>, Exp<E, A, Small>) {
-    fresh1(|n| match spec.view(n) {
-        SliceView::Nil(qf, qs, _) => (unit().cast(qf.sym()), unit().cast(qs.sym())),
-        SliceView::Keep(rest, qf, qs, ql) => {
-            let ix = ix.cast(ql);
-            let (fixed, small) = project(&rest, &ix.fst());
-            (fixed.cast(qf.sym()), Exp::pair(&small, &ix.snd()).cast(qs.sym()))
-        }
-        SliceView::Fix(rest, qf, qs, ql) => {
-            let ix = ix.cast(ql);
-            let (fixed, small) = project(&rest, &ix.fst());
-            (Exp::pair(&fixed, &ix.snd()).cast(qf.sym()), small.cast(qs.sym()))
-        }
-    })
-}
-
 /// Joins the parts of an index of the large shape.
 pub fn merge<E, A, Slx, Small, Large>(
     spec: &SliceSpec<Slx, Small, Large>,

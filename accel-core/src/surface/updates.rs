@@ -62,7 +62,7 @@ pub fn update<Sh: Shape, T: Elt, R: ToExp<T>, I: IntoShape<Sh = Sh>>(
 /// use accel_core::prelude::*;
 ///
 /// let program = afun(|m: Acc<Matrix<f64>>, column: Acc<Vector<f64>>| set_slice(m, (All, 1i64), column));
-/// let m = Array::matrix(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let m = Array::matrix(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let m = run_with(&Interpreter, &program, (&m, &Array::vector(vec![7.0, 8.0])))?;
 /// assert_eq!(m.as_slice(), [1.0, 7.0, 3.0, 4.0, 8.0, 6.0]);
 /// # Ok::<(), Error>(())

@@ -17,6 +17,10 @@
 //! concatenation goes over to the other array. If the operator has a neutral element, the other elements can be replaced by it,
 //! and then have a target, too: the one that the target function would give if the condition held.
 //!
+//! NOTE [Scatters in loops]: a step of a loop often adds to one row or one element of an array, or replaces it, at a place that differs
+//! from step to step. As a gather it would visit the whole target; as a scatter, which happens in place, it visits its
+//! source. So it stays one.
+//!
 //! NOTE [Diagonal scatters]: if only elements with two equal indices have a target, the other elements need not be
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
@@ -69,12 +73,14 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     if target.constants[0] == Some(Scalar::Bool(true)) {
         if gathers
             && let Some(places) = places(pass, &p, &target.values[1..], &[])
+            && !is_part_in_loop(pass, &places)
             && gathered(pass, &p, &places, site)
         {
             return;
         }
     } else if gathers
         && let Some((element, places)) = all_kept(pass, &p, &target.code)
+        && !is_part_in_loop(pass, &places)
         && gathered(
             pass,
             &Permute { element: &element, extents: p.extents.clone(), source: p.source.clone(), ..p },
@@ -92,6 +98,12 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let comb = pass.clean(p.comb, &[]).code;
     let Permute { to, defaults, extents, monoid, .. } = p;
     pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, monoid }, site);
+}
+
+/// Whether the targets are a part of the array that differs from step to step of a loop: NOTE [Scatters in loops].
+fn is_part_in_loop(pass: &Pass, places: &[TargetDim]) -> bool {
+    let moves = |p: &TargetDim| p.param.is_none() && p.offset.as_constant().is_none();
+    pass.known.open_loop > 0 && places.iter().any(moves)
 }
 
 /// Two dimensions of the source with the same extent, if only elements with equal indices there have a target.

@@ -44,7 +44,7 @@ impl Subscriber for Told {
 }
 
 /// The passes that have nothing to do in the program.
-const IDLE: [&str; 7] = ["columns", "share", "merge", "hoist", "scans", "loops", "tapes"];
+const IDLE: [&str; 8] = ["columns", "share", "merge", "updates", "hoist", "scans", "loops", "tapes"];
 
 /// A program in which the other passes have something to do, on the rows of a matrix and a vector. All sums are exact, in any
 /// order.
