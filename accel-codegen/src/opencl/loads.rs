@@ -91,7 +91,7 @@ mod tests {
     /// What `QUOTIENT` computes.
     fn quotient(p: u32, over: i64) -> u32 {
         let (twice, over) = (u64::from(2 * p), over as u64);
-        ((twice * (over >> 32) + (twice * (over & 0xffff_ffff) >> 32)) >> 32) as u32
+        ((twice * (over >> 32) + ((twice * (over & 0xffff_ffff)) >> 32)) >> 32) as u32
     }
 
     #[test]
