@@ -22,6 +22,15 @@ tests() {
 build() {
   rm -rf "$pack"
   mkdir -p "$pack/tests" "$pack/examples" "$pack/lib" "$pack/data"
+  loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)
+  if [ -z "$loader" ]; then
+    echo "scripts/gpu.sh: no OpenCL loader to copy (Debian, Ubuntu: apt-get install ocl-icd-libopencl1)" >&2
+    exit 2
+  fi
+  cp -L "$loader" "$pack/lib/libOpenCL.so.1"
+  # The benchmarks are linked with the loader. Only development packages have the name that the linker looks for.
+  ln -s libOpenCL.so.1 "$pack/lib/libOpenCL.so"
+  export LIBRARY_PATH="$PWD/$pack/lib${LIBRARY_PATH:+:$LIBRARY_PATH}"
   cargo build --release --package bench-opencl
   # The tests expect the examples that they run beside their own folder.
   cargo build --release --package accel --features opencl --example gmm --example ba --example generate_adbench
@@ -34,12 +43,6 @@ build() {
   strip "$pack/bench-opencl" "$pack"/tests/* "$pack"/examples/*
   target/release/examples/generate_adbench gmm 32 200 10000 >"$pack/data/large_gmm.txt"
   if [ -d ../shared/peers ]; then cp -r ../shared/peers "$pack/data/"; fi
-  loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)
-  if [ -z "$loader" ]; then
-    echo "scripts/gpu.sh: no OpenCL loader to copy (Debian, Ubuntu: apt-get install ocl-icd-libopencl1)" >&2
-    exit 2
-  fi
-  cp -L "$loader" "$pack/lib/libOpenCL.so.1"
   cp scripts/gpu-run.sh "$pack/run"
 }
 

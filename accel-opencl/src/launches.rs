@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::shapes::{Launched, Space};
 use crate::stop::WalkResult;
 use crate::tape;
-use accel_codegen::opencl::{Arg, Launch};
+use accel_codegen::opencl::{Arg, Launch, reciprocal};
 use accel_core::error::Result;
 use std::sync::Arc;
 
@@ -89,6 +89,7 @@ impl Run<'_> {
         let value = |arg: &Arg| match arg {
             Arg::Extent(a, dim) => Value::Number(self.shapes.extents[*a][*dim]),
             Arg::Space(dim) => Value::Number(launched.space[*dim]),
+            Arg::Reciprocal(dim) => Value::Number(reciprocal(launched.space[*dim])),
             Arg::Number(k) => Value::Number(launch.numbers[*k]),
             Arg::Local(k) => Value::Local(launch.local[*k]),
             Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),

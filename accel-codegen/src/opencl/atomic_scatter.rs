@@ -55,6 +55,16 @@ const COPIED: usize = 4096;
 /// The largest number of copies of the targets.
 const COPIES: usize = 32;
 
+/// Orders what an item does under a lock, and the lock itself, for the items of all groups. From OpenCL 2.0 on, `mem_fence` only
+/// does that for the own group. On a card with NVIDIA's driver 580 (OpenCL 3.0), a permutation with locks was wrong in one of two
+/// runs, and this may be why.
+const FENCE: &str = "\
+#ifdef __NV_CL_C_VERSION
+#define FENCE() asm volatile(\"membar.gl;\" ::: \"memory\")
+#else
+#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif";
+
 impl Atomic {
     /// Generates the kernels, if the statement is such a permutation.
     pub fn new(e: &mut Emitter, s: &Step) -> Option<Atomic> {
@@ -267,14 +277,15 @@ impl Writer<'_> {
     /// Combines several numbers, or one without atomic operations.
     fn combine_locked(&mut self, to: ArrayId, types: &[ScalarType], comb: &ScalarFn) {
         self.scratch(0, "int");
+        self.declarations.declare_once("FENCE", || FENCE.into());
         let cells: Vec<_> =
             types.iter().enumerate().map(|(c, t)| format!("((volatile global {t} *)a{to}_{c})[q]")).collect();
         self.line("volatile global int *const lock = &s0[q];");
         self.braces("for (bool done = 0; !done;)", |w| {
             w.braces("if (atomic_cmpxchg(lock, 0, 1) == 0)", |w| {
-                w.line("mem_fence(CLK_GLOBAL_MEM_FENCE);");
+                w.line("FENCE();");
                 w.code(comb, &[names("x", types), cells.clone()].concat(), &cells);
-                w.line("mem_fence(CLK_GLOBAL_MEM_FENCE);");
+                w.line("FENCE();");
                 w.line("atomic_xchg(lock, 0);");
                 w.line("done = 1;");
             });

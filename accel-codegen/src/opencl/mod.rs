@@ -30,6 +30,7 @@ mod tiled_product;
 mod work;
 
 pub use crate::text::parameters::Arg;
+pub use loads::reciprocal;
 pub use module::{Module, emit};
 pub use statement::Statement;
 pub use target::Target;

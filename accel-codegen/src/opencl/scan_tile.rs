@@ -84,15 +84,16 @@ impl Writer<'_> {
     }
 
     /// Scans the elements from `tile` on. Each item scans its own elements, and their totals are scanned in `l0`, ...
-    /// Declares `filled`, the number of elements, `count`, the number of items with elements, and `last`, the end of
-    /// the item's elements. Elements are moved through local memory, so that neighbouring items read and write
-    /// neighbouring elements.
+    /// Declares `filled`, the number of elements, `count`, the number of items with elements, `mine`, the number of
+    /// elements of the item, and `own`, the place of its first one. Elements are moved through local memory, so that
+    /// neighbouring items read and write neighbouring elements.
     pub fn scan_tile(&mut self, scan: &TiledScan) {
         let TiledScan { scan: Scan { outer, rows, reverse, .. }, types, each } = *scan;
         let here = names_at("l", types, "item");
         self.line(format!("const uint filled = min(to - tile, (P)(size * {each}));"));
         self.line(format!(
-            "const uint count = (filled + {each} - 1) / {each}, last = min(item * {each} + {each}, filled);"
+            "const uint count = (filled + {each} - 1) / {each}, own = PLACE(item * {each}), \
+             mine = item < count ? min(filled - item * {each}, {each}u) : 0;"
         ));
         let source = |n: &str| if reverse { format!("arg1 - 1 - (tile + {n})") } else { format!("tile + {n}") };
         let element = |w: &mut Self, n: &str, x: &[String]| w.code(&rows.element, &row_index(outer, &source(n)), x);
@@ -106,13 +107,13 @@ impl Writer<'_> {
         let rest = format!("{}{BY_TURNS}", if cheap { "else " } else { "" });
         self.braces(&rest, |w| element(w, "n", &scan.tile("n")));
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        let y = names("y", types);
         self.braces("if (item < count)", |w| {
-            let y = names("y", types);
             w.declare(&y, types);
-            w.assign(&y, &scan.tile(&format!("item * {each} + 0")));
-            w.braces(&format!("for (uint n = item * {each} + 1; n < last; n++)"), |w| {
-                w.code(&rows.op, &in_order(reverse, &y, &scan.tile("n")), &y);
-                w.assign(&scan.tile("n"), &y);
+            w.assign(&y, &scan.own("0"));
+            w.own_elements(each, "1", |w| {
+                w.code(&rows.op, &in_order(reverse, &y, &scan.own("u")), &y);
+                w.assign(&scan.own("u"), &y);
             });
             w.assign(&here, &y);
         });
@@ -142,8 +143,10 @@ impl Writer<'_> {
         });
         self.braces("else if (item > 0 && item < count)", |w| w.assign(&prefix, &left));
         self.braces("else if (started)", |w| w.assign(&prefix, &before));
-        self.braces(&format!("if (any) for (uint n = item * {each}; n < last; n++)"), |w| {
-            w.code(&rows.op, &in_order(reverse, &prefix, &scan.tile("n")), &scan.tile("n"));
+        self.braces("if (any)", |w| {
+            w.own_elements(each, "0", |w| {
+                w.code(&rows.op, &in_order(reverse, &prefix, &scan.own("u")), &scan.own("u"));
+            });
         });
     }
 
@@ -154,7 +157,24 @@ impl Writer<'_> {
             (false, true) => "base + (tile + n) + 1",
             (false, false) => "base + tile + n",
         };
-        self.braces(BY_TURNS, |w| scan.scan.store(w, target, &scan.tile("n")));
+        let each = scan.each;
+        let store = |w: &mut Self| scan.scan.store(w, target, &scan.tile("n"));
+        self.braces(&format!("if (filled == size * {each})"), |w| {
+            w.unrolled(each, |w| {
+                w.line("const uint n = item + u * size;");
+                store(w);
+            });
+        });
+        self.braces(&format!("else {BY_TURNS}"), store);
+    }
+
+    /// Executes `body` for the item's elements `u` from `first` on: without a test for each if there are as many as usual.
+    fn own_elements(&mut self, each: usize, first: &str, body: impl Fn(&mut Self)) {
+        self.braces(&format!("if (mine == {each})"), |w| {
+            w.line("#pragma unroll");
+            w.braces(&format!("for (uint u = {first}; u < {each}; u++)"), &body);
+        });
+        self.braces(&format!("else for (uint u = {first}; u < mine; u++)"), &body);
     }
 }
 
@@ -165,5 +185,10 @@ impl TiledScan<'_> {
     /// An element of the tile.
     fn tile(&self, n: &str) -> Vec<String> {
         names_at("m", self.types, &format!("PLACE({n})"))
+    }
+
+    /// An element of the item. They have adjacent places, because their number divides 32.
+    fn own(&self, u: &str) -> Vec<String> {
+        names_at("m", self.types, &format!("own + {u}"))
     }
 }

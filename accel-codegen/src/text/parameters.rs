@@ -13,6 +13,8 @@ pub enum Arg {
     Column(ArrayId, usize),
     /// An extent of the index space of the statement (its outer extents for rows), an `i64`.
     Space(usize),
+    /// The [`reciprocal`](crate::opencl::reciprocal) of an extent of the index space, an `i64`.
+    Reciprocal(usize),
     /// A number of the [`Launch`](crate::opencl::Launch), an `i64`.
     Number(usize),
     /// A buffer of the [`Work`](crate::opencl::Work).
@@ -107,6 +109,7 @@ pub fn name(arg: Arg) -> String {
         Arg::Extent(a, d) => format!("a{a}_n{d}"),
         Arg::Column(a, c) => format!("a{a}_{c}"),
         Arg::Space(k) => format!("n{k}"),
+        Arg::Reciprocal(k) => format!("over_n{k}"),
         Arg::Number(k) => format!("arg{k}"),
         Arg::Scratch(k) => format!("s{k}"),
         Arg::Local(k) => format!("l{k}"),

@@ -8,7 +8,9 @@
 mod bandwidth;
 mod gmm;
 mod launches;
+mod product;
 mod raw;
+mod stencil;
 
 use accel::opencl::{Device, default_device};
 use bench_common::case::{Case, Result};
@@ -22,5 +24,8 @@ fn main() -> Result<()> {
 }
 
 fn cases(device: &Device) -> Vec<Case> {
-    [bandwidth::cases(device), gmm::cases(), vec![launches::case(device)]].into_iter().flatten().collect()
+    [bandwidth::cases(device), product::cases(device), gmm::cases(), vec![launches::case(device)]]
+        .into_iter()
+        .flatten()
+        .collect()
 }
