@@ -68,6 +68,10 @@ functions! {
     digamma: elements, Positive, |x| x.digamma();
     trigamma: elements, Positive, |x| x.polygamma(1);
     polygamma_3: elements, AboveOne, |x| x.polygamma(3);
+    j0: elements, Any, |x| x.j0();
+    j1: elements, Any, |x| x.j1();
+    i0e: elements, AllNonZero, |x| x.i0e();
+    i1e: elements, Any, |x| x.i1e();
     abs: elements, AllNonZero, |x| x.abs();
     signum: elements, AllNonZero, |x| x.signum() * x;
     powi: elements, Any, |x| x.powi(0) + x.powi(1) + x.powi(2) + x.powi(7);

@@ -9,8 +9,8 @@ derivative that overflows.
 """
 
 import struct
-from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, erf, erfc, erfinv, exp, expm1, inf, log, log1p, loggamma, mp,
-                    mpf, nan, ncdf, pi, polygamma, re, sech, sqrt, tanh)
+from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, besseli, besselj, erf, erfc, erfinv, exp, expm1, factorial, hyp1f1, inf, log,
+                    log1p, loggamma, mp, mpf, nan, ncdf, pi, polygamma, re, rf, sech, sign, sqrt, tanh)
 
 mp.dps = 60
 
@@ -57,6 +57,15 @@ def softplus(x):
 
 def logit(p):
     return inf if p == 1 else -inf if p == 0 else log(p) - log1p(-p)
+
+
+def i0e(n, x):
+    """The derivative of order n of e^-x I0(x) at |x|."""
+    return (-2) ** n * rf(mpf(1) / 2, n) / factorial(n) * hyp1f1(n + mpf(1) / 2, n + 1, -2 * abs(x))
+
+
+def i1e(n, x):
+    return i0e(n, x) + i0e(n + 1, x)
 
 
 LARGE = ["1e30", "1e150", "1e155", "1e200", "1e300", "-1e200"]
@@ -111,6 +120,18 @@ ONE |= {
     "erfc": (erfc, lambda x: -2 / sqrt(pi) * exp(-x * x), lambda x: 4 * x / sqrt(pi) * exp(-x * x), SMALL + PLAIN + ["12.3", "20.7", "26"]),
     "erfinv": (erfinv, lambda x: sqrt(pi) / 2 * exp(erfinv(x) ** 2), lambda x: pi / 2 * erfinv(x) * exp(2 * erfinv(x) ** 2),
                SMALL + PLAIN[:7] + UNIT + ["0.25", "-0.75"]),
+}
+
+# The points where they vanish are the first, second and fifth zeros.
+BESSEL = SMALL + PLAIN + ["2.404825557695773", "5.520078110286311", "14.930917708487787", "3.8317059702075125", "7.015586669815619",
+                          "16.470630050877634", "-12", "24.99", "25.3", "40", "100", "1e3", "-1e6", "1e10", "1e22", "1e100", "1e300"]
+# The derivative of i1e vanishes at 1.545, and those of even order at 0 depend on the side.
+SCALED = SMALL + PLAIN + ["10", "-20.5", "29.99", "30", "-40", "100", "1e3", "1e6", "1e16", "1e100", "1e300"]
+ONE |= {
+    "j0": (lambda x: besselj(0, x), lambda x: -besselj(1, x), lambda x: (besselj(2, x) - besselj(0, x)) / 2, BESSEL),
+    "j1": (lambda x: besselj(1, x), lambda x: (besselj(0, x) - besselj(2, x)) / 2, lambda x: (besselj(3, x) - 3 * besselj(1, x)) / 4, BESSEL),
+    "i0e": (lambda x: i0e(0, x), lambda x: sign(x) * i0e(1, x), lambda x: i0e(2, x) if x else nan, SCALED),
+    "i1e": (lambda x: besseli(1, x) * exp(-abs(x)), lambda x: nan if 1.4 < x < 1.7 else i1e(1, x), lambda x: sign(x) * i1e(2, x) if x else nan, SCALED),
 }
 
 # The function and its two partial derivatives.
