@@ -223,8 +223,16 @@ pub fn float2<E, A, T>(
             let of = |x| zero_where(&r, &o.div(&o.div(x, &r), &r));
             (Factor::Times(of(b)), Factor::Times(o.neg(&of(a))))
         }
-        Float2::Hypot => (Factor::Times(zero_where(y, &o.div(a, y))), Factor::Times(zero_where(y, &o.div(b, y)))),
+        Float2::Hypot => {
+            // A length that is subnormal has few digits, and that of a multiple has all.
+            let multiple = |x: &Exp<E, A, T>| o.mul(x, &o.c(2f64.powi(100)));
+            let r = o.f2(Float2::Hypot, &multiple(a), &multiple(b));
+            let is_tiny = o.cmp(Cmp::Lt, y, &o.c(1e-30));
+            let of = |x: &Exp<E, A, T>| zero_where(y, &Exp::cond(&is_tiny, &o.div(&multiple(x), &r), &o.div(x, y)));
+            (Factor::Times(of(a)), Factor::Times(of(b)))
+        }
         Float2::StrongMul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
         Float2::StrongDiv => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.strong_div(y, b)))),
+        Float2::Along => (Factor::Times(b.clone()), Factor::Zero),
     }
 }

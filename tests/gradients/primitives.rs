@@ -87,6 +87,8 @@ functions! {
     pow: pairs, (Positive, BelowOne), |x, y| x.pow(y * 3.0);
     log_add_exp: pairs, (Any, Any), |x, y| x.log_add_exp(y);
     xlogy: pairs, (Any, Positive), |x, y| x.xlogy(y);
+    gamma_inc: pairs, (Positive, Positive), |a, x| a.gamma_inc(x);
+    gamma_inc_upper: pairs, (AboveOne, Positive), |a, x| a.gamma_inc_upper(x * 3.0);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);
     // All operands keep a distance from each other and from multiples.

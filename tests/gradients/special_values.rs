@@ -204,6 +204,31 @@ functions! {
     i1e: composed, |x| x.i1e();
     log_add_exp: two, |a, b| a.log_add_exp(b);
     xlogy: two, |a, b| a.xlogy(b);
+    gamma_inc: two, |a, x| a.gamma_inc(x);
+    gamma_inc_upper: two, |a, x| a.gamma_inc_upper(x);
     atan2: two, |a, b| a.atan2(b);
     hypot: two, |a, b| a.hypot(b);
+}
+
+/// The derivative by `x` is the density p of the gamma distribution, whose derivatives are p (a - 1 - x) / x and p (ln x - ψ(a)).
+#[test]
+fn second_derivatives_of_the_incomplete_gamma_function() {
+    let points = [(0.3, 0.2), (0.5, 2.0), (2.5, 2.0), (7.0, 30.0), (40.0, 25.0), (300.0, 310.0)];
+    let (a, x): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
+    let total = afun(|a: Acc<Vector<f64>>, x: Acc<Vector<f64>>| sum(zip_with(|a, x| a.gamma_inc(x), a, x)));
+    let expected = afun(|a: Acc<Vector<f64>>, x: Acc<Vector<f64>>| {
+        let density = |a: Exp<f64>, x: Exp<f64>| ((a - 1.0) * x.ln() - x - a.lgamma()).exp();
+        let by_x = zip_with(|a, x| density(a, x) * (a - 1.0 - x) / x, a, x);
+        (zip_with(|a, x| density(a, x) * (x.ln() - a.digamma()), a, x), by_x)
+    });
+    let (a, x) = (vector(&a), vector(&x));
+    let (zeros, ones) = (vector(&[0.0; 6]), vector(&[1.0; 6]));
+    let second = |da, dx| run_on(&Native, jvp(&grad(&total)), ((&a, &x), (da, dx))).unwrap().1;
+    let ((_, xa), (ax, xx)) = (second(&ones, &zeros), second(&zeros, &ones));
+    let (by_a, by_x) = run_on(&Native, &expected, (&a, &x)).unwrap();
+    for (what, found, expected) in [("a, then x", ax, &by_a), ("x, then a", xa, &by_a), ("x", xx, &by_x)] {
+        for (found, expected) in found.to_vec().iter().zip(expected.to_vec()) {
+            assert!((found - expected).abs() <= 1e-12 * expected.abs(), "by {what}: {found}, and not {expected}");
+        }
+    }
 }

@@ -225,6 +225,7 @@ pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> St
             // Vector code needs a choice without branches.
             Float2::StrongMul => format!("{a} == 0 | {b} == 0 ? 0 : {a} * {b}"),
             Float2::StrongDiv => format!("{a} == 0 ? 0 : {a} / {b}"),
+            Float2::Along => number(d, t, -0.0),
         },
         Op2::Int(op) => int2(d, op, t, a, b),
         Op2::Cmp(op) => {

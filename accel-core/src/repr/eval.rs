@@ -273,6 +273,7 @@ fn float2<U: Binary>(op: Float2, t: ScalarType, u: U) -> Option<U::Out> {
         Float2::Hypot => u.apply(|x: T, y: T| x.hypot(y)),
         Float2::StrongMul => u.apply(|x: T, y: T| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
         Float2::StrongDiv => u.apply(|x: T, y: T| if x == 0.0 { 0.0 } else { x / y }),
+        Float2::Along => u.apply(|_: T, _: T| -T::default()),
     };))
 }
 

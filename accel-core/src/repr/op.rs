@@ -89,6 +89,8 @@ primitives! {
         StrongMul = "strong_mul",
         /// `a / b`, and 0 where `a` is 0, whatever `b` is
         StrongDiv = "strong_div",
+        /// -0, with the derivative `b` by `a`: the derivative of what it is added to
+        Along = "along",
     }
 
     /// Functions of two integers of one type, with a result of the same type.
@@ -341,7 +343,7 @@ impl Float2 {
         match self {
             Float2::StrongMul => Some(Num2::Mul),
             Float2::StrongDiv => Some(Num2::Div),
-            Float2::Pow | Float2::Atan2 | Float2::Hypot => None,
+            Float2::Pow | Float2::Atan2 | Float2::Hypot | Float2::Along => None,
         }
     }
 
@@ -352,7 +354,7 @@ impl Float2 {
         let makes_none = match self {
             Float2::StrongMul => is_finite(a) || is_finite(b),
             Float2::StrongDiv => is(a, |a| a != 0.0) || is(b, |b| b != 0.0 && !b.is_nan()),
-            Float2::Pow | Float2::Atan2 | Float2::Hypot => false,
+            Float2::Pow | Float2::Atan2 | Float2::Hypot | Float2::Along => false,
         };
         self.without_strong_zeros().filter(|_| makes_none)
     }

@@ -110,10 +110,14 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
         Op2::Float(Float2::Hypot) => {
             if y == 0.0 {
                 (0.0, 0.0)
+            } else if y < 1e-30 {
+                let (a, b) = (a * 2f64.powi(100), b * 2f64.powi(100));
+                (a / a.hypot(b), b / a.hypot(b))
             } else {
                 (a / y, b / y)
             }
         }
+        Op2::Float(Float2::Along) => (b, 0.0),
         Op2::Float(Float2::StrongMul) => (b, a),
         Op2::Float(Float2::StrongDiv) => (b.recip(), -(y / b)),
         Op2::Int(_) | Op2::Cmp(_) | Op2::Logic(_) => (0.0, 0.0),
