@@ -11,7 +11,7 @@ static f64 bessel_i(int n, f64 x) {
     const int power = n > 1 ? n - 1 : 0;
     const f64 magnitude = fabs(x), z = 2 * magnitude;
     f64 value;
-    if (isinf(z)) {
+    if (isinf(x)) {
         value = 0;
     } else if (magnitude < 30) {
         f64 sum = 0, rest = 0;
@@ -30,7 +30,7 @@ static f64 bessel_i(int n, f64 x) {
         const f64 a = n == 1 ? 1.5 : power + 0.5, b = n == 1 ? -0.5 : 0.5;
         f64 series = 0;
         for (int k = 40; k >= 0; k--) series = 1 + series * ((a + k) * (b + k) / ((k + 1.0) * z));
-        value = series / sqrt(3.141592653589793 * z);
+        value = series / (4 * sqrt(3.141592653589793 * (magnitude / 8)));
         for (int k = 0; k < power; k++) value *= (2 * k + 1) / z;
     }
     return n == 1 ? copysign(value, x) : value;
