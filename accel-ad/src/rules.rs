@@ -8,7 +8,7 @@
 
 use crate::builders::{Floats, not};
 use accel_core::ast::*;
-use accel_core::repr::op::{Cmp, Float1, Float2, Num1, Num2};
+use accel_core::repr::op::{self, Cmp, Family, Float1, Float2, Num1, Num2};
 
 /// A local derivative: multiplication by a factor. Special factors have their own variants.
 ///
@@ -79,6 +79,7 @@ pub fn num1<E, A, T>(op: Num1, t: FloatTy<T>, x: &Exp<E, A, T>) -> Factor<E, A, 
 /// d op(x) / dx, where `y` is the result.
 pub fn float1<E, A, T>(op: Float1, t: FloatTy<T>, x: &Exp<E, A, T>, y: &Exp<E, A, T>) -> Factor<E, A, T> {
     use Float1::*;
+    use op::Family::Polygamma;
     let o = Floats(t);
     let c = |v| o.c(v);
     let square = |e: &_| o.mul(e, e);
@@ -112,9 +113,23 @@ pub fn float1<E, A, T>(op: Float1, t: FloatTy<T>, x: &Exp<E, A, T>, y: &Exp<E, A
         Erfc => Factor::Times(gauss(o, -std::f64::consts::FRAC_2_SQRT_PI, -1.0, x)),
         ErfInv => Factor::Times(erfinv_derivative(o, x, y)),
         NormalCdf => Factor::Times(gauss(o, 1.0 / (2.0 * std::f64::consts::PI).sqrt(), -0.5, x)),
-        LogGamma => Factor::Times(o.f(Polygamma(0), x)),
-        Polygamma(n) => Factor::Times(o.f(Polygamma(n.saturating_add(1)), x)),
+        LogGamma => Factor::Times(o.f(Family(Polygamma, 0), x)),
+        Family(family, n) => Factor::Times(family_derivative(o, family, n, x)),
         Detach | Floor | Ceil | Round | Trunc => Factor::Zero,
+    }
+}
+
+/// The derivative of the function of order `n`.
+fn family_derivative<E, A, T>(o: Floats<T>, family: Family, n: u8, x: &Exp<E, A, T>) -> Exp<E, A, T> {
+    let of = |n| o.f(Float1::Family(family, n), x);
+    let next = n.saturating_add(1);
+    match (family, n) {
+        (Family::Polygamma, _) => of(next),
+        (Family::BesselJ, 0) => o.neg(&of(1)),
+        (Family::BesselJ, _) => o.mul(&o.c(0.5), &o.sub(&of(n - 1), &of(next))),
+        // The functions from order 2 on do not cancel, other than the difference of those of order 0 and 1.
+        (Family::BesselI, 1) => o.sub(&of(3), &of(2)),
+        (Family::BesselI, _) => o.neg(&o.mul(&o.num1(Num1::Signum, x), &of(next.max(2)))),
     }
 }
 
@@ -208,8 +223,16 @@ pub fn float2<E, A, T>(
             let of = |x| zero_where(&r, &o.div(&o.div(x, &r), &r));
             (Factor::Times(of(b)), Factor::Times(o.neg(&of(a))))
         }
-        Float2::Hypot => (Factor::Times(zero_where(y, &o.div(a, y))), Factor::Times(zero_where(y, &o.div(b, y)))),
+        Float2::Hypot => {
+            // A length that is subnormal has few digits, and that of a multiple has all.
+            let multiple = |x: &Exp<E, A, T>| o.mul(x, &o.c(2f64.powi(100)));
+            let r = o.f2(Float2::Hypot, &multiple(a), &multiple(b));
+            let is_tiny = o.cmp(Cmp::Lt, y, &o.c(1e-30));
+            let of = |x: &Exp<E, A, T>| zero_where(y, &Exp::cond(&is_tiny, &o.div(&multiple(x), &r), &o.div(x, y)));
+            (Factor::Times(of(a)), Factor::Times(of(b)))
+        }
         Float2::StrongMul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
         Float2::StrongDiv => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.strong_div(y, b)))),
+        Float2::Along => (Factor::Times(b.clone()), Factor::Zero),
     }
 }

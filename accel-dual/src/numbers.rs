@@ -263,11 +263,8 @@ macro_rules! numbers {
             fn hypot(self, other: Self) -> Self {
                 let (x, y) = (self.value(), other.value());
                 let h = x.hypot(y);
-                if h.is_zero() {
-                    // The kink of the norm: the derivative is chosen to be zero, as for `abs`.
-                    return self.lift2(other, h, $S::zero(), $S::zero());
-                }
-                self.lift2(other, h, x / h, y / h)
+                let (by_x, by_y) = crate::rules::hypot_derivatives(x, y, h);
+                self.lift2(other, h, by_x, by_y)
             }
             #[inline]
             fn atan2(self, other: Self) -> Self {

@@ -98,6 +98,21 @@ pub(crate) fn atan2_derivatives<S: Float>(y: S, x: S) -> (S, S) {
     if r.is_zero() { (S::zero(), S::zero()) } else { (x / r / r, -(y / r / r)) }
 }
 
+/// The partial derivatives of `h = x.hypot(y)`; 0 at its kink, the origin, as for `abs`. A length that is subnormal has few digits, and
+/// that of a multiple has all.
+#[inline(always)]
+pub(crate) fn hypot_derivatives<S: Float>(x: S, y: S, h: S) -> (S, S) {
+    let constant = |c: f64| S::from(c).unwrap_or_else(S::nan);
+    if h.is_zero() {
+        (S::zero(), S::zero())
+    } else if h < constant(1e-30) {
+        let (x, y) = (x * constant(2f64.powi(100)), y * constant(2f64.powi(100)));
+        (x / x.hypot(y), y / x.hypot(y))
+    } else {
+        (x / h, y / h)
+    }
+}
+
 /// The absolute value.
 #[inline(always)]
 pub(crate) fn abs<S: Float>(x: S) -> One<S> {

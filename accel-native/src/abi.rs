@@ -2,6 +2,8 @@
 //! which explains them.
 
 use accel_core::repr::Scalar;
+use accel_core::repr::op::Family;
+use accel_core::repr::special::SpecialFloat;
 use std::ffi::c_void;
 
 /// An array in the table of arrays.
@@ -110,7 +112,18 @@ pub type Entry = unsafe extern "C" fn(*mut Run) -> i32;
 /// It returns 0, or 1 if it has failed.
 pub type ScalarEntry = unsafe extern "C" fn(*const Scalar, *mut Scalar) -> i32;
 
-/// Polygamma of order `n`, for the variable `accel_polygamma`.
-pub extern "C" fn polygamma(n: i32, x: f64) -> f64 {
-    accel_core::repr::special::polygamma(n as u8, x)
+/// Functions of a family, for the variables of their names.
+macro_rules! families {
+    ($($name:ident = $family:ident;)*) => { $(
+        /// The function of order `n`.
+        pub extern "C" fn $name(n: i32, x: f64) -> f64 {
+            SpecialFloat::of_family(Family::$family, n as u8, x)
+        }
+    )* };
+}
+
+families! {
+    polygamma = Polygamma;
+    bessel_j = BesselJ;
+    bessel_i = BesselI;
 }

@@ -1,7 +1,7 @@
 //! Functions of this crate that generated code calls through variables. It defines these variables if it needs the
 //! functions.
 
-use crate::abi::{Array, Function, Task, polygamma};
+use crate::abi::{Array, Function, Task, bessel_i, bessel_j, polygamma};
 use crate::parallel_tasks::run_tasks;
 use crate::product::{product_f32, product_f64};
 use std::cell::RefCell;
@@ -13,8 +13,10 @@ use std::mem::ManuallyDrop;
 /// # Safety
 /// The library was compiled from generated code, and none of its code runs yet.
 pub unsafe fn set(library: &libloading::Library) {
-    let runtime_imports: [(&CStr, *const c_void); 6] = [
+    let runtime_imports: [(&CStr, *const c_void); 8] = [
         (c"accel_polygamma", polygamma as *const c_void),
+        (c"accel_bessel_j", bessel_j as *const c_void),
+        (c"accel_bessel_i", bessel_i as *const c_void),
         (c"accel_product_f32", product_f32 as *const c_void),
         (c"accel_product_f64", product_f64 as *const c_void),
         (c"accel_tape", tape as *const c_void),

@@ -68,6 +68,10 @@ functions! {
     digamma: elements, Positive, |x| x.digamma();
     trigamma: elements, Positive, |x| x.polygamma(1);
     polygamma_3: elements, AboveOne, |x| x.polygamma(3);
+    j0: elements, Any, |x| x.j0();
+    j1: elements, Any, |x| x.j1();
+    i0e: elements, AllNonZero, |x| x.i0e();
+    i1e: elements, Any, |x| x.i1e();
     abs: elements, AllNonZero, |x| x.abs();
     signum: elements, AllNonZero, |x| x.signum() * x;
     powi: elements, Any, |x| x.powi(0) + x.powi(1) + x.powi(2) + x.powi(7);
@@ -83,6 +87,8 @@ functions! {
     pow: pairs, (Positive, BelowOne), |x, y| x.pow(y * 3.0);
     log_add_exp: pairs, (Any, Any), |x, y| x.log_add_exp(y);
     xlogy: pairs, (Any, Positive), |x, y| x.xlogy(y);
+    gamma_inc: pairs, (Positive, Positive), |a, x| a.gamma_inc(x);
+    gamma_inc_upper: pairs, (AboveOne, Positive), |a, x| a.gamma_inc_upper(x * 3.0);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);
     // All operands keep a distance from each other and from multiples.

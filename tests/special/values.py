@@ -9,8 +9,8 @@ derivative that overflows.
 """
 
 import struct
-from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, erf, erfc, erfinv, exp, expm1, inf, log, log1p, loggamma, mp,
-                    mpf, nan, ncdf, pi, polygamma, re, sech, sqrt, tanh)
+from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, besseli, besselj, diff, erf, erfc, erfinv, exp, expm1, factorial, gammainc, hyp1f1, inf, log,
+                    log1p, loggamma, mp, mpf, nan, ncdf, pi, polygamma, re, rf, sech, sign, sqrt, tanh)
 
 mp.dps = 60
 
@@ -59,6 +59,15 @@ def logit(p):
     return inf if p == 1 else -inf if p == 0 else log(p) - log1p(-p)
 
 
+def i0e(n, x):
+    """The derivative of order n of e^-x I0(x) at |x|."""
+    return (-2) ** n * rf(mpf(1) / 2, n) / factorial(n) * hyp1f1(n + mpf(1) / 2, n + 1, -2 * abs(x))
+
+
+def i1e(n, x):
+    return i0e(n, x) + i0e(n + 1, x)
+
+
 LARGE = ["1e30", "1e150", "1e155", "1e200", "1e300", "-1e200"]
 SMALL = ["0", "1e-300", "1e-20", "1e-8", "-1e-8", "1e-3"]
 PLAIN = ["0.1", "0.3", "-0.3", "0.5", "0.55", "0.7", "-0.9", "1", "1.5", "-2", "3", "5", "-7.5"]
@@ -86,10 +95,9 @@ ONE = {
              ["1e-300", "1e-150", "0.5", "3", "1e30", "1.7e308"]),
     "log10": (lambda x: log(x) / log(10), lambda x: 1 / (x * log(10)), lambda x: -1 / (x * x * log(10)),
               ["1e-300", "1e-150", "0.5", "3", "1e30", "1.7e308"]),
-    # Digamma is less precise near its zeros below 0.
-    "lgamma": (lambda x: re(loggamma(x)), lambda x: nan if -2.7 < x < -2.5 else polygamma(0, x), lambda x: polygamma(1, x),
+    "lgamma": (lambda x: re(loggamma(x)), lambda x: polygamma(0, x), lambda x: polygamma(1, x),
                ["1e-300", "0.1", "0.5", "1.5", "3.7", "30", "1e10", "1e300", "-0.5", "-1.5", "-2.2", "-2.4570247382208",
-                "-2.457", "-2.5", "-2.6", "-2.7476826467274", "-2.9", "-3.1", "-3.143580888349", "-3.955", "-4.03936183", "-5.5",
+                "-0.50408", "-0.5040830082644554", "-1.57", "-2.457", "-2.5", "-2.6", "-2.61072", "-2.8", "-2.82", "-9.5", "-19.74", "-19.8", "-2.7476826467274", "-2.9", "-3.1", "-3.143580888349", "-3.955", "-4.03936183", "-5.5",
                 "-6.0013", "-6.0014", "-7.9999751", "-10.0000003", "-13.99999999998853", "-16.000000000000046", "-30.25"]),
     "trigamma": (lambda x: polygamma(1, x), lambda x: polygamma(2, x), lambda x: polygamma(3, x),
                  ["1e-100", "0.1", "0.5", "1.5", "30", "1e10", "1e100", "1e150"]),
@@ -113,17 +121,66 @@ ONE |= {
                SMALL + PLAIN[:7] + UNIT + ["0.25", "-0.75"]),
 }
 
+# The points where they vanish are the first, second and fifth zeros.
+BESSEL = SMALL + PLAIN + ["2.404825557695773", "5.520078110286311", "14.930917708487787", "3.8317059702075125", "7.015586669815619",
+                          "16.470630050877634", "-12", "24.99", "25.3", "40", "100", "1e3", "-1e6", "1e10", "1e22", "1e100", "1e300"]
+# The derivative of i1e vanishes at 1.545, and those of even order at 0 depend on the side.
+SCALED = SMALL + PLAIN + ["10", "-20.5", "29.99", "30", "-40", "100", "1e3", "1e6", "1e16", "1e100", "1e300"]
+ONE |= {
+    "j0": (lambda x: besselj(0, x), lambda x: -besselj(1, x), lambda x: (besselj(2, x) - besselj(0, x)) / 2, BESSEL),
+    "j1": (lambda x: besselj(1, x), lambda x: (besselj(0, x) - besselj(2, x)) / 2, lambda x: (besselj(3, x) - 3 * besselj(1, x)) / 4, BESSEL),
+    "i0e": (lambda x: i0e(0, x), lambda x: sign(x) * i0e(1, x), lambda x: i0e(2, x) if x else nan, SCALED),
+    "i1e": (lambda x: besseli(1, x) * exp(-abs(x)), lambda x: nan if 1.4 < x < 1.7 else i1e(1, x), lambda x: sign(x) * i1e(2, x) if x else nan, SCALED),
+}
+
 # The function and its two partial derivatives.
 HUGE = [("3", "4"), ("-3", "4"), ("3", "-4"), ("1e200", "1e200"), ("1e-200", "1e-200"), ("1e-200", "-3e-200"), ("1e300", "2"),
         ("1e-307", "3e-307"), ("1e18", "1e18"), ("1e-22", "-2e-22"), ("1e30", "1e30"), ("2", "1e-300")]
 TWO = {
     "atan2": (atan2, lambda a, b: b / (a * a + b * b), lambda a, b: -a / (a * a + b * b), HUGE),
-    "hypot": (lambda a, b: sqrt(a * a + b * b), lambda a, b: a / sqrt(a * a + b * b), lambda a, b: b / sqrt(a * a + b * b), HUGE),
+    "hypot": (lambda a, b: sqrt(a * a + b * b), lambda a, b: a / sqrt(a * a + b * b), lambda a, b: b / sqrt(a * a + b * b),
+              HUGE + [("5e-324", "1e-323"), ("5e-324", "5e-324"), ("1e-45", "-3e-45"), ("1e-40", "2e-45")]),
     "log_add_exp": (lambda a, b: max(a, b) + log1p(exp(-abs(a - b))), lambda a, b: sigmoid(a - b), lambda a, b: sigmoid(b - a),
                     [("3", "3"), ("0", "0"), ("1000", "1000"), ("-1000", "-1000"), ("1", "2"), ("2", "1"), ("0", "-40"), ("-745", "0"),
                      ("1e300", "1e300"), ("1e300", "-1e300"), ("1e30", "3"), ("-80", "10"), ("5", "-700")]),
     "xlogy": (lambda x, y: x * log(y) if x else mpf(0), lambda x, y: log(y) if x or y else mpf(0), lambda x, y: x / y if x else mpf(0),
               [("0", "0"), ("0", "2"), ("0", "1e-300"), ("3", "0.5"), ("-2", "1e300"), ("1e-300", "1e-300"), ("1", "1"), ("2", "1e30")]),
+}
+
+
+# Below 1; around the changes of the method, at a = 1, 3 and 10; large ones, also far from each other.
+GAMMA = [("1e-300", "0.5"), ("1e-20", "1e-20"), ("1e-6", "0.96"), ("1e-5", "1e-100"), ("0.1", "1e-300"), ("0.3", "1e-8"), ("0.5", "0.25"),
+         ("0.5", "0.999"), ("0.7", "0.7"), ("0.9999", "0.9"), ("0.9", "0.01"), ("1e-300", "1"), ("1e-12", "1.5"), ("1e-5", "40"), ("0.2", "1"),
+         ("0.5", "3"), ("0.5", "30"), ("0.9", "700"), ("1", "0"), ("1", "1e-20"), ("1", "0.5"), ("1", "1"), ("1", "2"), ("1.0001", "0.999"),
+         ("1.5", "0"), ("1.5", "1e-100"), ("1.5", "1.4"), ("1.5", "1.6"), ("2.999", "3.1"), ("3", "2.9"), ("3.25", "0.01"), ("4.3", "20"),
+         ("6.5", "6.5"), ("7.7", "7.2"), ("7.7", "300"), ("9.99", "9"), ("9.99", "740"), ("9.99", "1e-15"), ("10", "0"), ("10", "10"),
+         ("10.5", "1e-10"), ("10.5", "7"), ("12", "15.9"), ("12", "16.1"), ("15", "60"), ("20", "650"), ("30", "29"), ("30", "32"), ("50", "5"),
+         ("70", "30.3"), ("80.3", "29.4"), ("100", "75"), ("100", "250"), ("150.5", "151"), ("300", "0.001"), ("300", "100"), ("300", "700"),
+         ("1e3", "1e3"), ("1e3", "600"), ("1e3", "1700"), ("3e3", "2991.5"), ("1e4", "1.003e4"), ("1e4", "7e3"), ("1e5", "99900"),
+         ("1e6", "1.001e6"), ("1e6", "995e3"), ("1e6", "970001"), ("1e5", "101e3")]
+
+
+def gamma_inc(a, x):
+    return gammainc(a, 0, x, regularized=True)
+
+
+def gamma_inc_upper(a, x):
+    return gammainc(a, x, inf, regularized=True)
+
+
+def gamma_density(a, x):
+    return (inf if a < 1 else mpf(a == 1)) if x == 0 else exp((a - 1) * log(x) - x - loggamma(a))
+
+
+def gamma_inc_by_a(a, x):
+    # From the smaller part, which 60 digits do not round to 1.
+    derivative = lambda of: diff(lambda a: of(a, x), a, h=mpf(10) ** -25 * a)
+    return mpf(0) if x == 0 else derivative(gamma_inc) if x < a else -derivative(gamma_inc_upper)
+
+
+TWO |= {
+    "gamma_inc": (gamma_inc, gamma_inc_by_a, gamma_density, GAMMA),
+    "gamma_inc_upper": (gamma_inc_upper, lambda a, x: -gamma_inc_by_a(a, x), lambda a, x: -gamma_density(a, x), GAMMA),
 }
 
 

@@ -28,7 +28,7 @@ pub struct Options {
 pub struct Module {
     /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`. For
     /// scalar programs only, it also defines `int accel_call(const scalar *given, scalar *found)`, see NOTE [Scalar
-    /// programs]. If it needs one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`,
+    /// programs]. If it needs one of the functions `accel_polygamma`, `accel_bessel_j`, `accel_bessel_i`, `accel_parallel`, `accel_threads`,
     /// `accel_product_f32` and `accel_product_f64`, it defines a variable with that name for the address, which must be
     /// set before use.
     pub source: String,

@@ -125,13 +125,13 @@ fn needs_f64(program: &Program) -> bool {
             .iter()
             .any(|s| s.op.scalar_fns().iter().any(|(_, c)| in_code(c)) || s.op.blocks().into_iter().any(in_block))
     }
-    // Polygamma functions of all types are computed in 64 bits.
+    // Functions of families are computed in 64 bits for all types.
     fn in_code(code: &ScalarFn) -> bool {
-        code.types.contains(&ScalarType::F64) || has_polygamma(&code.instrs)
+        code.types.contains(&ScalarType::F64) || has_family(&code.instrs)
     }
-    fn has_polygamma(instrs: &[Instr]) -> bool {
-        let is = |i: &Instr| matches!(i, Instr::Op1(_, Op1::Float(Float1::Polygamma(_)), _));
-        instrs.iter().any(|i| is(i) || i.inner().into_iter().any(has_polygamma))
+    fn has_family(instrs: &[Instr]) -> bool {
+        let is = |i: &Instr| matches!(i, Instr::Op1(_, Op1::Float(Float1::Family(..)), _));
+        instrs.iter().any(|i| is(i) || i.inner().into_iter().any(has_family))
     }
     program.arrays.iter().any(|a| a.columns.contains(&ScalarType::F64)) || in_block(&program.body)
 }

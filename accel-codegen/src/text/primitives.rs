@@ -3,7 +3,7 @@
 use super::declarations::Declarations;
 use super::types::{is_signed, unsigned, width, wrapping};
 use accel_core::repr::op::{
-    Cmp, Float1, Float1Class, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2, OwnFloat1,
+    Cmp, Family, Float1, Float1Class, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2, OwnFloat1,
 };
 use accel_core::repr::{Scalar, ScalarType};
 
@@ -112,19 +112,25 @@ fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
             format!("erfinv_{t}({a})")
         }
         OwnFloat1::LogGamma if d.dialect.has_builtin_maths() => library(d, t, "lgamma", &[a], false),
-        OwnFloat1::Polygamma(n) if !d.dialect.calls_runtime() => {
-            d.declare_once("polygamma", || include_str!("polygamma.cl").into());
-            format!("({t})polygamma({n}, {a})")
-        }
         // C's `lgamma` sets a global variable.
         OwnFloat1::LogGamma => {
             let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
             d.declare_once(name, || format!("extern {t} {name}({t}, int *);"));
             format!("{name}({a}, &(int){{0}})")
         }
-        OwnFloat1::Polygamma(n) => {
-            d.declare_once("accel_polygamma", || "f64 (*accel_polygamma)(int, f64);".into());
-            format!("({t})accel_polygamma({n}, {a})")
+        OwnFloat1::Family(family, n) if d.dialect.calls_runtime() => {
+            let name = format!("accel_{}", family.name());
+            d.declare_once(&name, || format!("f64 (*{name})(int, f64);"));
+            format!("({t}){name}({n}, {a})")
+        }
+        OwnFloat1::Family(family, n) => {
+            let text = match family {
+                Family::Polygamma => include_str!("polygamma.cl"),
+                Family::BesselJ => include_str!("bessel_j.cl"),
+                Family::BesselI => include_str!("bessel_i.cl"),
+            };
+            d.declare_once(family.name(), || text.into());
+            format!("({t}){}({n}, {a})", family.name())
         }
     }
 }
@@ -219,6 +225,7 @@ pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> St
             // Vector code needs a choice without branches.
             Float2::StrongMul => format!("{a} == 0 | {b} == 0 ? 0 : {a} * {b}"),
             Float2::StrongDiv => format!("{a} == 0 ? 0 : {a} / {b}"),
+            Float2::Along => number(d, t, -0.0),
         },
         Op2::Int(op) => int2(d, op, t, a, b),
         Op2::Cmp(op) => {

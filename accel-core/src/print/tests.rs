@@ -4,7 +4,7 @@ use super::*;
 use crate::ast::{
     Arr, ArraysTy, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Repr, ShapeTy, SliceSpec, Thinning, Ty, Value,
 };
-use crate::repr::op::{Cmp, Float1, Float2, Logic, Num1, Num2, Op1, Op2};
+use crate::repr::op::{Cmp, Family, Float1, Float2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::scalar::ScalarElt;
 use crate::repr::{ArrayTuple, Column, RawArray, ScalarType};
 use frunk::{HCons, HNil};
@@ -75,7 +75,7 @@ fn arithmetic_has_rusts_precedences_and_no_superfluous_parentheses() {
     let cast: Exp<_, _, i32> = op1(Op1::Cast(ScalarType::I32), &sum);
     assert_snapshot!(show(&op1::<_, _, i32, f32>(Op1::Cast(ScalarType::F32), &cast)), @"(x0 + -2.0 + 0.5) as i32 as f32");
     assert_snapshot!(show(&Exp::cond(&less, &f64_(1.0), &x)), @"if x0 + -2.0 + 0.5 < x0 then 1.0 else x0");
-    assert_snapshot!(show(&op1::<_, _, f64, f64>(Op1::Float(Float1::Polygamma(0)), &x)), @"digamma x0");
+    assert_snapshot!(show(&op1::<_, _, f64, f64>(Op1::Float(Float1::Family(Family::Polygamma, 0)), &x)), @"digamma x0");
 }
 
 #[test]

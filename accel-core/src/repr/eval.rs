@@ -213,7 +213,7 @@ fn float1<U: Unary>(op: Float1, t: ScalarType, u: U) -> Option<U::Out> {
         Float1::NormalCdf => u.apply(|x: T| SpecialFloat::normal_distribution(x)),
         Float1::Detach => u.apply(|x: T| x),
         Float1::LogGamma => u.apply(|x: T| SpecialFloat::log_gamma(x)),
-        Float1::Polygamma(n) => u.apply(|x: T| SpecialFloat::polygamma(n, x)),
+        Float1::Family(family, n) => u.apply(|x: T| SpecialFloat::of_family(family, n, x)),
         Float1::Floor => u.apply(|x: T| x.floor()),
         Float1::Ceil => u.apply(|x: T| x.ceil()),
         Float1::Round => u.apply(|x: T| x.round()),
@@ -273,6 +273,7 @@ fn float2<U: Binary>(op: Float2, t: ScalarType, u: U) -> Option<U::Out> {
         Float2::Hypot => u.apply(|x: T, y: T| x.hypot(y)),
         Float2::StrongMul => u.apply(|x: T, y: T| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
         Float2::StrongDiv => u.apply(|x: T, y: T| if x == 0.0 { 0.0 } else { x / y }),
+        Float2::Along => u.apply(|_: T, _: T| -T::default()),
     };))
 }
 

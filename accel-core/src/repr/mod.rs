@@ -5,6 +5,7 @@
 
 pub mod agreement;
 pub mod array;
+mod bessel;
 pub mod eval;
 mod log_gamma;
 mod normal;

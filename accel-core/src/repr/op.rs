@@ -89,6 +89,8 @@ primitives! {
         StrongMul = "strong_mul",
         /// `a / b`, and 0 where `a` is 0, whatever `b` is
         StrongDiv = "strong_div",
+        /// -0, with the derivative `b` by `a`: the derivative of what it is added to
+        Along = "along",
     }
 
     /// Functions of two integers of one type, with a result of the same type.
@@ -143,8 +145,43 @@ pub enum OwnFloat1 {
     NormalCdf,
     ErfInv,
     LogGamma,
-    /// As [`Float1::Polygamma`].
-    Polygamma(u8),
+    /// As [`Float1::Family`].
+    Family(Family, u8),
+}
+
+/// The families of functions of one floating-point number. Each function has an order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// The derivative of order n + 1 of `lgamma`: digamma for n = 0, trigamma for n = 1.
+    Polygamma,
+    /// The Bessel function of the first kind of order n.
+    BesselJ,
+    /// The modified Bessel functions, divided by e^|x|: `i0e` for n = 0, `i1e` for n = 1. For n > 1, it is the absolute value of the
+    /// derivative of order n - 1 of `i0e`.
+    BesselI,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: [Family; 3] = [Family::Polygamma, Family::BesselJ, Family::BesselI];
+
+    /// The name of a function without a name of its own, which the order follows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Polygamma => "polygamma",
+            Family::BesselJ => "bessel_j",
+            Family::BesselI => "bessel_i",
+        }
+    }
+
+    /// The names of the first two functions.
+    fn first(self) -> [&'static str; 2] {
+        match self {
+            Family::Polygamma => ["digamma", "trigamma"],
+            Family::BesselJ => ["j0", "j1"],
+            Family::BesselI => ["i0e", "i1e"],
+        }
+    }
 }
 
 /// The table of functions of one floating-point number. In addition to what [`primitives`] generates, `class` says how
@@ -156,21 +193,24 @@ macro_rules! float_functions {
         #[allow(missing_docs)]
         pub enum Float1 {
             $($(#[$doc])* $function,)*
-            /// The derivative of order n + 1 of `lgamma`: digamma for n = 0, trigamma for n = 1.
-            Polygamma(u8),
+            /// The function of this order.
+            Family(Family, u8),
         }
 
         impl Float1 {
-            /// All functions; of the polygamma functions, those that have a name.
-            pub const ALL: &[Float1] = &[$(Float1::$function,)* Float1::Polygamma(0), Float1::Polygamma(1)];
+            /// All functions; of families, those that have a name.
+            pub const ALL: &[Float1] = &[
+                $(Float1::$function,)*
+                Float1::Family(Family::Polygamma, 0), Float1::Family(Family::Polygamma, 1),
+                Float1::Family(Family::BesselJ, 0), Float1::Family(Family::BesselJ, 1),
+                Float1::Family(Family::BesselI, 0), Float1::Family(Family::BesselI, 1),
+            ];
 
-            /// The name in printed programs. Only the `Display` of [`Op1`] shows the order of a polygamma function above trigamma.
+            /// The name in printed programs. Only the `Display` of [`Op1`] shows orders above 1.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Float1::$function => $name,)*
-                    Float1::Polygamma(0) => "digamma",
-                    Float1::Polygamma(1) => "trigamma",
-                    Float1::Polygamma(_) => "polygamma",
+                    Float1::Family(family, n) => family.first().get(n as usize).copied().unwrap_or(family.name()),
                 }
             }
 
@@ -178,7 +218,7 @@ macro_rules! float_functions {
             pub fn class(self) -> Float1Class {
                 match self {
                     $(Float1::$function => Float1Class::$class $((OwnFloat1::$own))?,)*
-                    Float1::Polygamma(n) => Float1Class::Own(OwnFloat1::Polygamma(n)),
+                    Float1::Family(family, n) => Float1Class::Own(OwnFloat1::Family(family, n)),
                 }
             }
         }
@@ -251,7 +291,7 @@ pub enum Op2 {
 }
 
 impl Op1 {
-    /// Every function of one argument; of the polygamma functions, those that have a name.
+    /// Every function of one argument; of families, those that have a name.
     pub fn all() -> impl Iterator<Item = Op1> {
         let num = Num1::ALL.iter().map(|op| Op1::Num(*op));
         let float = Float1::ALL.iter().map(|op| Op1::Float(*op));
@@ -272,7 +312,7 @@ impl Op1 {
         }
     }
 
-    /// The name in printed programs, such as `sin` or `as f64`. Only `Display` shows the order of a polygamma function.
+    /// The name in printed programs, such as `sin` or `as f64`. Only `Display` shows orders above 1.
     pub fn name(self) -> &'static str {
         match self {
             Op1::Num(op) => op.name(),
@@ -303,7 +343,7 @@ impl Float2 {
         match self {
             Float2::StrongMul => Some(Num2::Mul),
             Float2::StrongDiv => Some(Num2::Div),
-            Float2::Pow | Float2::Atan2 | Float2::Hypot => None,
+            Float2::Pow | Float2::Atan2 | Float2::Hypot | Float2::Along => None,
         }
     }
 
@@ -314,7 +354,7 @@ impl Float2 {
         let makes_none = match self {
             Float2::StrongMul => is_finite(a) || is_finite(b),
             Float2::StrongDiv => is(a, |a| a != 0.0) || is(b, |b| b != 0.0 && !b.is_nan()),
-            Float2::Pow | Float2::Atan2 | Float2::Hypot => false,
+            Float2::Pow | Float2::Atan2 | Float2::Hypot | Float2::Along => false,
         };
         self.without_strong_zeros().filter(|_| makes_none)
     }
@@ -361,10 +401,10 @@ impl Op2 {
 }
 
 impl fmt::Display for Op1 {
-    /// The name, with the order of a polygamma function above trigamma: `polygamma(3)`.
+    /// The name, with an order above 1: `polygamma(3)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Op1::Float(Float1::Polygamma(n @ 2..)) => write!(f, "polygamma({n})"),
+            Op1::Float(Float1::Family(family, n @ 2..)) => write!(f, "{}({n})", family.name()),
             _ => f.write_str(self.name()),
         }
     }

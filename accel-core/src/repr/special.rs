@@ -3,9 +3,11 @@
 //!
 //! `erf`, `erfc`, `asinh`, `acosh` and `atanh` come from the `libm` crate.
 
+use super::bessel::{bessel_i, bessel_j};
 use super::log_gamma::log_gamma;
 use super::normal;
-pub use super::polygamma::polygamma;
+use super::op::Family;
+use super::polygamma::polygamma;
 
 /// Floating-point types with special functions.
 pub trait SpecialFloat: Copy {
@@ -27,8 +29,8 @@ pub trait SpecialFloat: Copy {
     fn inverse_cosh(x: Self) -> Self;
     /// The inverse hyperbolic tangent; NaN outside -1 to 1.
     fn inverse_tanh(x: Self) -> Self;
-    /// The polygamma function of order `n`, see [`polygamma`].
-    fn polygamma(n: u8, x: Self) -> Self;
+    /// The function of order `n`.
+    fn of_family(family: Family, n: u8, x: Self) -> Self;
 }
 
 impl SpecialFloat for f64 {
@@ -61,8 +63,12 @@ impl SpecialFloat for f64 {
     fn inverse_tanh(x: Self) -> f64 {
         libm::atanh(x)
     }
-    fn polygamma(n: u8, x: Self) -> f64 {
-        polygamma(n, x)
+    fn of_family(family: Family, n: u8, x: Self) -> f64 {
+        match family {
+            Family::Polygamma => polygamma(n, x),
+            Family::BesselJ => bessel_j(n, x),
+            Family::BesselI => bessel_i(n, x),
+        }
     }
 }
 
@@ -96,8 +102,8 @@ impl SpecialFloat for f32 {
     fn inverse_tanh(x: Self) -> f32 {
         libm::atanhf(x)
     }
-    fn polygamma(n: u8, x: Self) -> f32 {
-        polygamma(n, x as f64) as f32
+    fn of_family(family: Family, n: u8, x: Self) -> f32 {
+        f64::of_family(family, n, x as f64) as f32
     }
 }
 

@@ -5,6 +5,7 @@ use super::handles::Exp;
 use super::nodes::{self, closure};
 use crate::ast::ExpTransform;
 use crate::ast::ty::Repr;
+use crate::repr::op::{Float2, Op2};
 use crate::types::Num;
 use crate::types::elt::{Elt, IntoExp, ToExp};
 use crate::types::num::leaves;
@@ -96,6 +97,12 @@ pub fn constant<T: Elt>(x: T) -> Exp<T> {
 #[track_caller]
 pub fn lit<T: Num>(x: f64) -> Exp<T> {
     constant(T::from_f64(x))
+}
+
+/// -0, with the derivative `slope` by `x` at every order. Added to a number without derivatives, it gives it this one.
+pub(super) fn along(x: Exp<f64>, slope: Exp<f64>) -> Exp<f64> {
+    let op = Op2::Float(Float2::Along);
+    Exp::new(nodes::prim2("along", Location::caller(), op, <f64 as Elt>::Repr::raw(), x.handle(), slope.handle()))
 }
 
 /// `a` if `c` is true, `b` otherwise; only the chosen one is computed.

@@ -3,7 +3,7 @@
 use super::nodes::{prim1, prim2};
 use super::operators::bool_ty;
 use super::{Exp, ToExp, constant};
-use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use crate::repr::op::{Cmp, Family, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::types::{Floating, Integral, Num, Primitive};
 use std::panic::Location;
 
@@ -176,7 +176,15 @@ impl<T: Floating> Exp<T> {
         /// The logarithm of the absolute value of the gamma function.
         lgamma = Op1::Float(Float1::LogGamma);
         /// The derivative of `lgamma`.
-        digamma = Op1::Float(Float1::Polygamma(0));
+        digamma = Op1::Float(Float1::Family(Family::Polygamma, 0));
+        /// The Bessel function of the first kind of order 0.
+        j0 = Op1::Float(Float1::Family(Family::BesselJ, 0));
+        /// The Bessel function of the first kind of order 1.
+        j1 = Op1::Float(Float1::Family(Family::BesselJ, 1));
+        /// The modified Bessel function of the first kind of order 0, divided by e^|x|.
+        i0e = Op1::Float(Float1::Family(Family::BesselI, 0));
+        /// The modified Bessel function of the first kind of order 1, divided by e^|x|.
+        i1e = Op1::Float(Float1::Family(Family::BesselI, 1));
         /// The same number, as a constant: its derivative is zero in all modes.
         detach = Op1::Float(Float1::Detach);
         /// The largest integer that is not greater.
@@ -201,7 +209,7 @@ impl<T: Floating> Exp<T> {
     /// The derivative of order `n` of `digamma`.
     #[track_caller]
     pub fn polygamma(self, n: u8) -> Exp<T> {
-        let op = Op1::Float(Float1::Polygamma(n));
+        let op = Op1::Float(Float1::Family(Family::Polygamma, n));
         Exp::new(prim1("polygamma", Location::caller(), op, T::raw(), self.handle()))
     }
 

@@ -59,7 +59,7 @@ pub fn sfoldl<Sh: Shape, T: Elt, U: Elt, R: ToExp<U>>(
 
 /// A loop over the numbers from 0 to `n - 1`.
 #[track_caller]
-fn counted<T: Elt, R: ToExp<T>>(n: Exp<i64>, f: impl FnOnce(Exp<i64>, T::Exp) -> R, init: Exp<T>) -> Exp<T> {
+pub(super) fn counted<T: Elt, R: ToExp<T>>(n: Exp<i64>, f: impl FnOnce(Exp<i64>, T::Exp) -> R, init: Exp<T>) -> Exp<T> {
     let step = |(k, x): (Exp<i64>, T::Exp)| (k + 1, f(k, x));
     while_::<(i64, T), _, _>(|(k, _)| k.lt(n), step, (constant(0i64), init)).snd()
 }

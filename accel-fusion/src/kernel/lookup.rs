@@ -1,6 +1,6 @@
 //! Finds functions, types and constants by their names in the textual form.
 
-use accel_core::repr::op::{Float1, Op1, Op2};
+use accel_core::repr::op::{Family, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +17,8 @@ pub fn cast(t: ScalarType) -> Op1 {
     Op1::Cast(t)
 }
 
-pub fn polygamma(order: u8) -> Op1 {
-    Op1::Float(Float1::Polygamma(order))
+pub fn family(name: &str) -> Option<Family> {
+    Family::ALL.into_iter().find(|family| family.name() == name)
 }
 
 pub fn scalar_type(name: &str) -> Option<ScalarType> {

@@ -8,6 +8,7 @@ use super::lex::{Token, tokens};
 use super::lookup;
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
+use accel_core::repr::op::{Float1, Op1};
 use accel_core::repr::{Agreement, Column, RawArray, Scalar, ScalarType};
 use index_vec::{Idx, IndexVec};
 use std::str::FromStr;
@@ -593,13 +594,14 @@ impl Parser {
             let t = self.scalar_type()?;
             return Ok(Instr::Op1(to, lookup::cast(t), self.register()?));
         }
-        if self.accept("polygamma") {
-            self.expect("(")?;
-            let order = self.word("the order of a polygamma function", |w| w.parse().ok())?;
-            self.expect(")")?;
-            return Ok(Instr::Op1(to, lookup::polygamma(order), self.register()?));
-        }
         if let Token::Word(w) = self.peek().clone() {
+            if let Some(family) = lookup::family(&w) {
+                self.next += 1;
+                self.expect("(")?;
+                let order = self.word("the order of a function", |w| w.parse().ok())?;
+                self.expect(")")?;
+                return Ok(Instr::Op1(to, Op1::Float(Float1::Family(family, order)), self.register()?));
+            }
             if let Some(op) = lookup::op1(&w) {
                 self.next += 1;
                 return Ok(Instr::Op1(to, op, self.register()?));

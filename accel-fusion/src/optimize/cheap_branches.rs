@@ -20,5 +20,5 @@ pub(super) fn are_cheap(code: &ScalarFn, then: &[Instr], otherwise: &[Instr]) ->
 
 /// Whether an instruction is a function that has no version for vectors.
 pub(super) fn is_for_numbers(i: &Instr) -> bool {
-    matches!(i, Instr::Op1(_, Op1::Float(Float1::LogGamma | Float1::Polygamma(_) | Float1::ErfInv), _))
+    matches!(i, Instr::Op1(_, Op1::Float(Float1::LogGamma | Float1::Family(..) | Float1::ErfInv), _))
 }

@@ -3,7 +3,7 @@
 //! for `min` and `max`.
 
 use accel_core::repr::Scalar;
-use accel_core::repr::op::{Float1, Float2, Num1, Num2, Op1, Op2};
+use accel_core::repr::op::{Family, Float1, Float2, Num1, Num2, Op1, Op2};
 
 /// d op(x) / dx, where `y` is the result.
 pub fn one(op: Op1, x: f64, y: f64) -> f64 {
@@ -54,8 +54,18 @@ fn float(f: Float1, x: f64, y: f64) -> f64 {
         Float1::Erfc => -FRAC_2_SQRT_PI * gauss(x, 1.0),
         Float1::ErfInv => (y * y).exp() / FRAC_2_SQRT_PI,
         Float1::NormalCdf => gauss(x, 0.5) / (2.0 * PI).sqrt(),
-        Float1::LogGamma => polygamma(0, x),
-        Float1::Polygamma(n) => polygamma(n.saturating_add(1), x),
+        Float1::LogGamma => of_family(Family::Polygamma, 0, x),
+        Float1::Family(family, n) => {
+            let of = |n| of_family(family, n, x);
+            match (family, n) {
+                (Family::Polygamma, _) => of(n.saturating_add(1)),
+                (Family::BesselJ, 0) => -of(1),
+                (Family::BesselJ, _) => (of(n - 1) - of(n.saturating_add(1))) / 2.0,
+                (Family::BesselI, 1) => of(3) - of(2),
+                (Family::BesselI, _) if x == 0.0 => 0.0,
+                (Family::BesselI, _) => -of(n.saturating_add(1).max(2)).copysign(x),
+            }
+        }
         Float1::Detach | Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => 0.0,
     }
 }
@@ -67,8 +77,8 @@ fn gauss(x: f64, k: f64) -> f64 {
     (-k * square).exp() * (-k * error).exp()
 }
 
-fn polygamma(n: u8, x: f64) -> f64 {
-    match Op1::Float(Float1::Polygamma(n)).eval(Scalar::F64(x)) {
+fn of_family(family: Family, n: u8, x: f64) -> f64 {
+    match Op1::Float(Float1::Family(family, n)).eval(Scalar::F64(x)) {
         Ok(Scalar::F64(y)) => y,
         _ => f64::NAN,
     }
@@ -100,10 +110,14 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
         Op2::Float(Float2::Hypot) => {
             if y == 0.0 {
                 (0.0, 0.0)
+            } else if y < 1e-30 {
+                let (a, b) = (a * 2f64.powi(100), b * 2f64.powi(100));
+                (a / a.hypot(b), b / a.hypot(b))
             } else {
                 (a / y, b / y)
             }
         }
+        Op2::Float(Float2::Along) => (b, 0.0),
         Op2::Float(Float2::StrongMul) => (b, a),
         Op2::Float(Float2::StrongDiv) => (b.recip(), -(y / b)),
         Op2::Int(_) | Op2::Cmp(_) | Op2::Logic(_) => (0.0, 0.0),

@@ -256,10 +256,9 @@ impl Making<'_> {
                 self.op1(Op1::Num(op), a)
             }
             6 => {
-                // Only derivatives have products with strong zeros.
-                let ordinary: Vec<Float2> =
-                    Float2::ALL.iter().copied().filter(|op| op.without_strong_zeros().is_none()).collect();
-                let (op, a, b) = (self.pick(&ordinary), self.val(&e), self.val(&e));
+                // No method gives the others.
+                let op = self.pick(&[Float2::Pow, Float2::Atan2, Float2::Hypot]);
+                let (a, b) = (self.val(&e), self.val(&e));
                 self.op2(Op2::Float(op), a, b)
             }
             7 => {

@@ -24,7 +24,7 @@ fn seed_2() -> Result<ArrayTuple, Error> {
             let x2 = x0.cast::<f64>();
             let x3 = constant(-3.25f64);
             let x4 = cond::<f64>(x1, x2, x3);
-            let x5 = x4.sinh();
+            let x5 = x4.sqrt();
             x5
         }, a0);
         let a4 = transpose(a1);
@@ -533,7 +533,7 @@ fn seed_14() -> Result<ArrayTuple, Error> {
             let x1 = x0.1;
             let x2 = constant(-20437i16);
             let x3 = x2.cast::<i64>();
-            let x4 = x1.asinh();
+            let x4 = x1.ln();
             let x5 = (x3, x4);
             x5
         }, a3);
@@ -611,7 +611,7 @@ fn seed_17() -> Result<ArrayTuple, Error> {
         };
         let a9 = imap(|(x0, x1), x2: Exp<i64>| {
             let x3 = x1.cast::<f32>();
-            let x4 = x3.acosh();
+            let x4 = x3.normal_cdf();
             x4
         }, a1);
         let a10 = backpermute({
@@ -1085,7 +1085,7 @@ fn seed_31() -> Result<ArrayTuple, Error> {
         }, a1);
         let a4 = zip_with_min(|x0: Exp<i64>, x1: Exp<i64>| {
             let x2 = constant(7.0f64);
-            let x3 = x2.exp_m1();
+            let x3 = x2.acosh();
             let x4 = x2 + x2;
             let x5 = constant(true);
             let x6 = cond::<f64>(x5, x3, x4);
@@ -1129,7 +1129,7 @@ fn seed_33() -> Result<ArrayTuple, Error> {
             let x5 = constant(1i64);
             let x6 = constant(2i64);
             let x7 = x5 / x6;
-            let x8 = x2.recip();
+            let x8 = x2.i0e();
             x4
         }, a4, a5);
         let a8 = drop({
@@ -1722,9 +1722,9 @@ fn seed_45() -> Result<ArrayTuple, Error> {
             (x0, x1, x2, x3)
         }, |(x0, x1, x2, x3)| {
             let x4 = constant(-0.8141406591472591f64);
-            let x5 = x4.erfinv();
+            let x5 = x4.log10();
             let x6 = constant(1.7148643f32);
-            let x7 = x6.detach();
+            let x7 = x6.sin();
             let x8 = (x4, x4);
             x8
         });

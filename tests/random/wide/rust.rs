@@ -366,7 +366,7 @@ fn op1(op: Op1, a: Val) -> String {
         Op1::Float(Float1::Log) => format!("x{a}.ln()"),
         Op1::Float(Float1::Log1p) => format!("x{a}.ln_1p()"),
         Op1::Float(Float1::ExpM1) => format!("x{a}.exp_m1()"),
-        Op1::Float(Float1::Polygamma(n)) if n > 0 => format!("x{a}.polygamma({n})"),
+        Op1::Float(Float1::Family(Family::Polygamma, n)) if n > 0 => format!("x{a}.polygamma({n})"),
         op => format!("x{a}.{}()", op.name()),
     }
 }

@@ -407,10 +407,11 @@ fn index_transformations_and_slices() {
     let back =
         |sh: &Ex, i: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Backpermute { sh: sh.clone(), f: f1(i), a: a.clone() }, t);
     let reshape = |sh: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Reshape { sh: sh.clone(), a: a.clone() }, t);
-    let agree = |left: &Ex, right: &Ex, a: &Ac, t: &RawTy| {
+    let require = |agreement: Agreement, left: &Ex, right: &Ex, a: &Ac, t: &RawTy| {
         let (left, right, a) = (left.clone(), right.clone(), a.clone());
-        op(RawAccOp::Agree { agreement: Agreement::All, user: "zip_with", left, right, a }, t)
+        op(RawAccOp::Agree { agreement, user: "zip_with", left, right, a }, t)
     };
+    let agree = |left: &Ex, right: &Ex, a: &Ac, t: &RawTy| require(Agreement::All, left, right, a, t);
     let kept: SliceSpec<Erased, Erased, Erased> = SliceSpec::nil().keep().fix().relabel();
     let replicate =
         |slx: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Replicate { spec: kept.clone(), slx: slx.clone(), a: a.clone() }, t);
@@ -426,6 +427,10 @@ fn index_transformations_and_slices() {
         &back(&sh2, &sh1, &v, &matrix_t),
         &reshape(&sh2, &v, &matrix_t),
         &agree(&sh2, &sh2, &v, &vector_t()),
+        &require(Agreement::Extents, &sh2, &point, &v, &vector_t()),
+        &require(Agreement::Size, &sh1, &sh2, &v, &vector_t()),
+        &require(Agreement::Inside, &sh2, &sh2, &v, &vector_t()),
+        &require(Agreement::Nonempty, &sh1, &point, &v, &vector_t()),
         &matrix,
         &slice(&sh1, &matrix, &vector_t()),
         &argsort(f64_t(), &v, &array_t(1, i64_t())),
@@ -434,6 +439,12 @@ fn index_transformations_and_slices() {
     }
     rejects_accs(&[
         (agree(&sh1, &sh2, &v, &vector_t()), "shapes of 1 and 2 dimensions"),
+        (require(Agreement::Extents, &sh1, &sh1, &v, &vector_t()), "shapes of 1 and 1 dimensions"),
+        (require(Agreement::Size, &f, &sh1, &v, &vector_t()), "f64 is not a shape"),
+        (require(Agreement::Size, &sh1, &sh2, &v, &matrix_t), "agree has the type Array2<f64>, expected Array1<f64>"),
+        (require(Agreement::Inside, &sh1, &sh2, &v, &vector_t()), "shapes of 1 and 2 dimensions"),
+        (require(Agreement::Nonempty, &point, &point, &v, &vector_t()), "shapes of 0 and 0 dimensions"),
+        (require(Agreement::Nonempty, &sh1, &sh1, &v, &vector_t()), "shapes of 1 and 1 dimensions"),
         (agree(&f, &sh1, &v, &vector_t()), "f64 is not a shape"),
         (agree(&sh1, &f, &v, &vector_t()), "f64 is not a shape"),
         (agree(&sh1, &sh1, &v, &matrix_t), "agree has the type Array2<f64>, expected Array1<f64>"),

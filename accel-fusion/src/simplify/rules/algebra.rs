@@ -94,7 +94,8 @@ fn float<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: 
     })
 }
 
-/// Products and quotients with strong zeros, which have a sign, and are ordinary ones for most constants.
+/// Products and quotients with strong zeros, which have a sign, and are ordinary ones for most constants; and what is there only for
+/// derivatives.
 fn strong<E, A, T>(
     op: Float2,
     t: FloatTy<T>,
@@ -102,6 +103,9 @@ fn strong<E, A, T>(
     b: &Exp<E, A, T>,
     f: &Facts<E, A>,
 ) -> Rewritten<E, A, T> {
+    if op == Float2::Along {
+        return Some((Rule::Annihilate, Exp::constant(&t.num().value(-0.0), &t.num().ty())));
+    }
     op.without_strong_zeros()?;
     let again = |a: &_, b: &_| Exp::prim2(Prim2::Float(op, t, Equal::refl()), a, b);
     let (x, y, t) = (scalar(a), scalar(b), t.num());
