@@ -69,7 +69,7 @@ fn separate(code: &mut ScalarFn, extents: ScalarFn, arrays: &mut IndexVec<ArrayI
 }
 
 /// Moves the permutation at `k` behind the last statement that uses its defaults, if none until there needs its result.
-fn move_behind_readers(stmts: &mut Vec<Stmt>, k: usize) {
+fn move_behind_readers(stmts: &mut [Stmt], k: usize) {
     let Op::Permute { to, defaults, .. } = stmts[k].op else { return };
     let uses = |s: &Stmt, a: ArrayId| {
         let mut all = BTreeSet::new();
