@@ -14,6 +14,7 @@ mod activity;
 mod api;
 mod array;
 mod builders;
+mod forms;
 mod linear_maps;
 mod operators;
 mod program;

@@ -15,7 +15,8 @@ use crate::activity::Activity;
 use crate::builders::{
     Args2, Floats, and, args, call2, compare, float_ty, fun1, index_op, int, less, not, plus, uncurry, unit, zero,
 };
-use crate::operators::{Argument, Operator};
+use crate::forms::Argument;
+use crate::operators::Operator;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};

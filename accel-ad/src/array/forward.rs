@@ -4,7 +4,8 @@
 
 use super::code::{ACode, AEmitted, materialise};
 use crate::builders::{arg, args, call, call2, fun1, has_tangent, uncurry, unit, zero};
-use crate::operators::{Argument, Operator};
+use crate::forms::Argument;
+use crate::operators::Operator;
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
