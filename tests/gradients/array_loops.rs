@@ -8,7 +8,7 @@ type Count = Acc<Scalar<i64>>;
 type Number = Acc<Scalar<f64>>;
 type M = Acc<Matrix<f64>>;
 
-fn succ(i: Count) -> Count {
+pub fn succ(i: Count) -> Count {
     map(|i| i + 1, i)
 }
 
@@ -25,7 +25,7 @@ fn like(b: V, a: V) -> V {
 }
 
 /// A matrix of three columns that depends on a vector.
-fn matrix(a: V) -> M {
+pub fn matrix(a: V) -> M {
     generate((a.shape(), 3), |(i, j)| (a.at(i) * (j + 1).cast::<f64>() * 0.3).sin())
 }
 

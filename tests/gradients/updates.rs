@@ -1,20 +1,12 @@
 //! Updates: `set`, `update`, `set_row`, `set_slice`, `set_block`, alone and in loops.
 
+use crate::array_loops::{matrix, succ};
 use crate::harness::{V, jacobian};
 use crate::refined::{Short, ShortNonEmpty};
 use accel::prelude::*;
 
 type Count = Acc<Scalar<i64>>;
 type M = Acc<Matrix<f64>>;
-
-fn succ(i: Count) -> Count {
-    map(|i| i + 1, i)
-}
-
-/// A matrix of three columns that depends on a vector.
-fn matrix(a: V) -> M {
-    generate((a.shape(), 3), |(i, j)| (a.at(i) * (j + 1).cast::<f64>() * 0.3).sin())
-}
 
 /// The state after `n` steps, each with its number.
 fn steps(n: impl ToExp<i64>, step: impl FnOnce(Exp<i64>, V) -> V, start: V) -> V {
@@ -122,12 +114,8 @@ fn second_derivatives() {
             (succ(k), set_row(m, i, map(|x| x * a.at(i), slice(((i - 1).max(0), All), m))))
         };
         let last = awhile(|(k, _)| the(k).lt(a.len()), row, (unit(0i64), matrix(a))).unlift().1;
-        the_sum(last)
+        sum_all(map(|x| x.sin(), last))
     });
     let slopes = grad(&rows);
     jacobian(Short, move |a: V| call(&slopes, a));
-}
-
-fn the_sum(m: M) -> Acc<Scalar<f64>> {
-    sum_all(map(|x| x.sin(), m))
 }

@@ -330,6 +330,17 @@ impl ScalarFn {
         (0..self.params).map(Reg::new)
     }
 
+    /// The results as the body of a loop that defines these arrays: one by one, each with the registers of its columns.
+    pub fn results_of(&self, to: &[ArrayId], arrays: &IndexVec<ArrayId, ArrayInfo>) -> Vec<(ArrayId, &[Reg])> {
+        let mut left = &self.results[..];
+        let of_array = |a: &ArrayId| {
+            let (own, rest) = left.split_at(arrays[*a].columns.len());
+            left = rest;
+            (*a, own)
+        };
+        to.iter().map(of_array).collect()
+    }
+
     /// The types of the parameters.
     pub fn param_types(&self) -> &[ScalarType] {
         &self.types.raw[..self.params]

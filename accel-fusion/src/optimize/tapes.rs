@@ -29,7 +29,7 @@ mod views;
 use super::compact::Numbers;
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt};
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
 use accel_core::repr::{Scalar, ScalarType};
@@ -153,11 +153,9 @@ impl Pass {
         let taken = self.taken(b, first, &found);
         let Op::While { to, init, .. } = &b.stmts[first].op else { return false };
         let lists = to[init.len()..].to_vec();
+        let replaced = if taken.is_empty() { None } else { self.replace(b, first, &found, &taken) };
         // Another loop may take other lists.
-        barred.extend(found.read.difference(&taken).map(|k| lists[*k]));
-        if !taken.is_empty() && !self.replace(b, first, &found, &taken, barred) {
-            barred.extend(taken.iter().map(|k| lists[*k]));
-        }
+        barred.extend(found.read.difference(&replaced.unwrap_or_default()).map(|k| lists[*k]));
         true
     }
 
@@ -228,23 +226,20 @@ impl Pass {
         &found.read - &excluded
     }
 
-    /// Replaces the lists `taken`, or most of them; the others are barred. Returns whether it is possible: not if the loop uses
-    /// another tape.
+    /// Replaces the lists `taken`, or most of them, and returns which. It is not possible if the loop uses another tape.
     fn replace(
         &mut self,
         b: &mut Block,
         first: usize,
         found: &Pair,
         taken: &BTreeSet<usize>,
-        barred: &mut BTreeSet<ArrayId>,
-    ) -> bool {
+    ) -> Option<BTreeSet<usize>> {
         let site = b.stmts[first].site;
-        let Op::While { to, init, body, .. } = &b.stmts[first].op else { return false };
-        let Some(other) = &found.counters else { return false };
+        let Op::While { to, init, body, .. } = &b.stmts[first].op else { return None };
+        let other = found.counters.as_ref()?;
         let (state, lists) = to.split_at(init.len());
         let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
-        let Some(How { taken, kept, used, updates }) = self.how(&of_body, found, taken) else { return false };
-        barred.extend(found.read.difference(&taken).map(|k| lists[*k]));
+        let How { taken, kept, used, updates } = self.how(&of_body, found, taken)?;
         let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
         let after: Vec<ArrayId> = kept.iter().map(|k| of_body.next[*k]).collect();
         let again: Vec<Stmt> = used.iter().map(|k| of_body.stmts[*k].clone()).collect();
@@ -258,8 +253,8 @@ impl Pass {
             names.insert(*a, self.program.arrays.push(info));
         }
         let at = at(found.steps.counters[0], other.counters[0], site);
-        let undone: Vec<Undone> =
-            updates.iter().filter_map(|(k, all)| Undone::new(&mut self.program, &of_body, *k, all, &at)).collect();
+        let undone = |(k, all): (&usize, &Vec<usize>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
+        let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
         let rows: Vec<ArrayId> = states.iter().map(|a| rows.get(a).copied().unwrap_or(*a)).collect();
@@ -291,7 +286,7 @@ impl Pass {
             }
         }
         self.drop_results(b, |a| views.contains_key(a));
-        true
+        Some(taken)
     }
 
     /// How the states in the lists `taken` come back; `None` if it is not possible.
@@ -318,24 +313,13 @@ impl Pass {
         self.definitions.extents(a, self.program.arrays[a].rank)
     }
 
-    /// The results of a loop one by one, each with the registers of its columns.
-    fn results<'l>(&self, to: &'l [ArrayId], body: &'l ScalarFn) -> impl Iterator<Item = (ArrayId, &'l [Reg])> {
-        let mut left = &body.results[..];
-        let all = to.iter().map(move |a| {
-            let (own, rest) = left.split_at(self.program.arrays[*a].columns.len());
-            left = rest;
-            (*a, own)
-        });
-        all.collect::<Vec<_>>().into_iter()
-    }
-
     /// Removes results of loops.
     fn drop_results(&self, b: &mut Block, dropped: impl Fn(&ArrayId) -> bool) {
         for s in &mut b.stmts {
             let Op::Loop { to, body, .. } = &mut s.op else { continue };
             if to.iter().any(&dropped) {
-                let left =
-                    self.results(to, body).filter(|(a, _)| !dropped(a)).flat_map(|(_, own)| own).copied().collect();
+                let all = body.results_of(to, &self.program.arrays).into_iter();
+                let left = all.filter(|(a, _)| !dropped(a)).flat_map(|(_, own)| own).copied().collect();
                 to.retain(|a| !dropped(a));
                 *body = restricted_to(body, left);
             }
@@ -349,7 +333,7 @@ impl Pass {
         for s in &body.0.stmts {
             let Op::Loop { to, extents, body } = &s.op else { continue };
             let extents = self.definitions.extents_of(extents);
-            for (a, own) in self.results(to, body) {
+            for (a, own) in body.results_of(to, &self.program.arrays) {
                 let row = body.instrs.iter().find_map(|i| match i {
                     Instr::Read { to, array, index, .. } if to == own => Some((array, index)),
                     _ => None,

@@ -116,14 +116,12 @@ impl Definitions {
         for s in b.walk() {
             match &s.op {
                 Op::Loop { to, extents, body } => {
-                    let mut results = body.results.iter().copied();
-                    for a in to {
-                        let columns: Vec<_> = results.by_ref().take(arrays[*a].columns.len()).collect();
-                        let number = match columns[..] {
-                            [r] if extents.results.is_empty() => Some((body.clone(), r)),
+                    for (a, columns) in body.results_of(to, arrays) {
+                        let number = match columns {
+                            [r] if extents.results.is_empty() => Some((body.clone(), *r)),
                             _ => None,
                         };
-                        all.insert(*a, Definition::Loop(extents.clone(), number));
+                        all.insert(a, Definition::Loop(extents.clone(), number));
                     }
                 }
                 Op::While { to, init, body, .. } => {

@@ -20,12 +20,13 @@ use std::ops::Range;
 struct Update {
     /// The array that it defines.
     to: ArrayId,
-    /// The statement that computes what it overwrites, and its array: whether an element of the source has a target, the target,
-    /// and the element there.
-    log: Stmt,
+    /// The array of what it overwrites, and the list of such arrays.
     row: ArrayId,
     list: ArrayId,
+    /// The extents of the source.
     extents: ScalarFn,
+    /// From an index of the source: whether the element has a target, the target, and the old element there.
+    overwritten: ScalarFn,
     site: SiteId,
 }
 
@@ -98,10 +99,10 @@ fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
     columns.extend(index_types(info.rank));
     columns.extend(&info.columns);
     let row = program.arrays.push(ArrayInfo { rank: extents.results.len(), columns });
-    let op = Op::Loop { to: vec![row], extents: extents.clone(), body: b.finish(results) };
     let info = &program.arrays[row];
     let list = program.arrays.push(ArrayInfo { rank: info.rank + 1, columns: info.columns.clone() });
-    Some(Update { to: updated, log: Stmt { op, site: s.site }, row, list, extents: extents.clone(), site: s.site })
+    let overwritten = b.finish(results);
+    Some(Update { to: updated, row, list, extents: extents.clone(), overwritten, site: s.site })
 }
 
 impl Update {
@@ -154,8 +155,9 @@ impl Undone {
             for u in self.updates {
                 to.push(u.list);
                 body.1.push(u.row);
+                let op = Op::Loop { to: vec![u.row], extents: u.extents, body: u.overwritten };
                 let at = body.0.stmts.iter().position(|s| s.op.defines().contains(&u.to));
-                body.0.stmts.insert(at.unwrap_or_default(), u.log);
+                body.0.stmts.insert(at.unwrap_or_default(), Stmt { op, site: u.site });
             }
         }
         if let Op::While { to, init, body, .. } = &mut b.stmts[second].op {

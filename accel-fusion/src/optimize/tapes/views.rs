@@ -50,13 +50,11 @@ impl Views<'_> {
         let Op::Loop { to, extents, body } = &s.op else {
             return self.excluded.extend(self.lists(&used));
         };
-        let mut results = body.results.iter().copied();
         let mut others = vec![];
         let mut found = vec![];
-        for a in to {
-            let own: Vec<Reg> = results.by_ref().take(self.arrays[*a].columns.len()).collect();
-            match self.copied(&own, extents, body) {
-                Some(view) => found.push((*a, view)),
+        for (a, own) in body.results_of(to, self.arrays) {
+            match self.copied(own, extents, body) {
+                Some(view) => found.push((a, view)),
                 None => others.extend(own),
             }
         }
