@@ -34,7 +34,10 @@ pub mod dual;
 #[cfg(feature = "trace")]
 pub mod trace;
 
-pub use accel_ad::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use accel_ad::{
+    Coordinates, Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward,
+    jacobian_reverse, jvp, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+};
 pub use accel_core::error::{Error, Result};
 /// Support for the code that the derive macros generate.
 #[doc(hidden)]
@@ -96,8 +99,8 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
-/// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`], [`jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
+/// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
 /// | elementwise operations | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
@@ -111,13 +114,14 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
+/// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
 /// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, compile, compile_on, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient,
-        vjp,
+        Arrays, Elt, Error, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp, run, run_on,
+        value_and_derivative, value_and_grad, value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::find_nan;
@@ -133,8 +137,12 @@ mod listings {
     struct FirstProgram;
     #[doc = include_str!("../book/src/arrays.md")]
     struct ArraysExpressionsAndShapes;
+    #[doc = include_str!("../book/src/nested-parallelism.md")]
+    struct NestedParallelism;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[doc = include_str!("../book/src/matrices.md")]
+    struct BeyondTheGradient;
     #[doc = include_str!("../book/src/special-points.md")]
     struct SpecialPoints;
     #[cfg(all(feature = "dual", feature = "trace"))]

@@ -1,8 +1,10 @@
 //! The derivative functions that users call, on typed programs and in scalar code.
 
+use crate::matrices::Coordinates;
 use crate::program::{Reverse, forward_mode, reverse_mode};
+use crate::scalar::directional::Directional;
 use crate::scalar::gradient::Gradient;
-use accel_core::afun::Afun;
+use accel_core::afun::{Afun, afun, call};
 use accel_core::ast::{Program, Source, Src};
 use accel_core::by::By;
 use accel_core::error::Result;
@@ -11,7 +13,7 @@ use accel_core::pass::canonical_key;
 use accel_core::prelude::Scalar;
 use accel_core::program_cache::Derivation;
 use accel_core::repr::RawTy;
-use accel_core::surface::{Exp, IntoExp, transform_exp};
+use accel_core::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp, acond, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::panic::Location;
 use std::sync::Arc;
@@ -132,6 +134,183 @@ pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, 
     derived(prog, "jvp", at, |p, by| forward_mode(p, by, at))
 }
 
+/// Returns the product of the Hessian and a vector: the derivative of the gradient in a direction.
+///
+/// It maps the argument and a direction, with the shapes of the argument or of its parts that [`Afun::by`] has chosen, to the
+/// product. This is forward mode over reverse mode: the cost is a small multiple of the cost of `prog`, and no Hessian is stored.
+///
+/// ```
+/// use accel_ad::hvp;
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let prog = afun(|x: Acc<Vector<f64>>| sum(map(|x| x * x * x, x)));
+/// let (x, v) = (Array::vector(vec![1.0, 2.0]), Array::vector(vec![1.0, 10.0]));
+/// assert_eq!(run_with(&Interpreter, &hvp(&prog), (&x, &v))?.to_vec(), [6.0, 120.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`grad`] and [`jvp`].
+#[track_caller]
+pub fn hvp<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<(D::Args, D::Parts), D::Parts> {
+    let at = Some(Source::new("hvp", Location::caller()));
+    derived(prog, "hvp", at, |p, by| {
+        let gradient = Chosen::<D::Args, D::Parts, D::Parts>::new(reverse_mode(p, by, Reverse::Gradient)?, by)?;
+        let product = jvp(gradient);
+        let product = afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).unlift().1);
+        product.program().cloned()
+    })
+}
+
+/// Returns the Jacobian of a program: the derivatives of each number of the result by each number of the argument, or of its parts
+/// that [`Afun::by`] has chosen.
+///
+/// For a vector of `m` numbers as the result and one of `n` numbers as the argument, it is a matrix with `m` rows and `n` columns. In
+/// general, the dimensions of the result come first. For a tuple of results, it is a tuple, and for a tuple of
+/// parts, each of these is the tuple of the Jacobians by the parts. It is computed by columns if the parts have at most as many numbers
+/// as the result, otherwise by rows; [`jacobian_forward`] and [`jacobian_reverse`] choose one way.
+///
+/// ```
+/// use accel_ad::jacobian;
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let polar = afun(|v: Acc<Vector<f64>>| {
+///     let (r, phi) = (v.at(0), v.at(1));
+///     generate(2, |i| cond(i.eq(0), r * phi.cos(), r * phi.sin()))
+/// });
+/// let j = run_with(&Interpreter, &jacobian(&polar), &Array::vector(vec![2.0, 0.0]))?;
+/// assert_eq!(j.to_vec(), [1.0, 0.0, 0.0, 2.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`jvp`] and [`vjp`].
+#[track_caller]
+pub fn jacobian<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>::Jacobian<D::Parts>>
+where
+    D: Differentiable<Parts: Coordinates, Result: Coordinates>,
+{
+    derived(prog, "jacobian", None, |p, by| {
+        matrix::<D::Args, D::Parts, D::Result>(p, by, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
+            (true, _) => d.columns(),
+            (false, true) => d.rows(),
+            (false, false) => acond(D::Parts::count(d.x).le(D::Result::count(d.y)), d.columns(), d.rows()),
+        })
+    })
+}
+
+/// The [`jacobian`] by columns: in forward mode, one direction for each number of the argument.
+///
+/// # Errors
+/// As [`jvp`].
+#[track_caller]
+pub fn jacobian_forward<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>::Jacobian<D::Parts>>
+where
+    D: Differentiable<Parts: Coordinates, Result: Coordinates>,
+{
+    derived(prog, "jacobian_forward", None, |p, by| matrix::<D::Args, D::Parts, D::Result>(p, by, |d| d.columns()))
+}
+
+/// The [`jacobian`] by rows: in reverse mode, one adjoint for each number of the result.
+///
+/// # Errors
+/// As [`vjp`].
+#[track_caller]
+pub fn jacobian_reverse<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>::Jacobian<D::Parts>>
+where
+    D: Differentiable<Parts: Coordinates, Result: Coordinates>,
+{
+    derived(prog, "jacobian_reverse", None, |p, by| matrix::<D::Args, D::Parts, D::Result>(p, by, |d| d.rows()))
+}
+
+/// Returns the Hessian of a program whose result is one floating-point number: the [`jacobian`] of its gradient, by columns.
+///
+/// For a vector of `n` numbers, it is a matrix with `n` rows and columns. For a tuple of parts, it is the tuple of tuples of the
+/// matrices of all pairs of parts. [`hvp`] multiplies by a Hessian without computing it.
+///
+/// ```
+/// use accel_ad::hessian;
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let prog = afun(|x: Acc<Vector<f64>>| unit(x.at(0) * x.at(0) * x.at(1)));
+/// let h = run_with(&Interpreter, &hessian(&prog), &Array::vector(vec![3.0, 5.0]))?;
+/// assert_eq!(h.to_vec(), [10.0, 6.0, 6.0, 0.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`grad`] and [`jvp`].
+#[track_caller]
+pub fn hessian<D>(prog: D) -> Afun<D::Args, <D::Parts as Coordinates>::Jacobian<D::Parts>>
+where
+    D: Differentiable<Parts: Coordinates, Result: OneNumber>,
+{
+    derived(prog, "hessian", None, |p, by| {
+        let gradient = reverse_mode(p, by, Reverse::Gradient)?;
+        matrix::<D::Args, D::Parts, D::Parts>(&gradient, by, |d| d.columns())
+    })
+}
+
+/// A program and the function from its argument to the parts by which it is differentiated.
+struct Chosen<A, P, R> {
+    program: Afun<A, R>,
+    by: Option<Afun<A, P>>,
+}
+
+impl<A: Arrays, P: Arrays, R: Arrays> Chosen<A, P, R> {
+    fn new(program: Program, by: Option<&Program>) -> Result<Self> {
+        let by = by.map(|by| Afun::from_program(by.clone())).transpose()?;
+        Ok(Chosen { program: Afun::from_program(program)?, by })
+    }
+}
+
+impl<A: Arrays, P: Arrays, R: Arrays> Differentiable for Chosen<A, P, R> {
+    type Args = A;
+    type Parts = P;
+    type Result = R;
+    fn differentiable(&self) -> Result<(&Afun<A, R>, Option<&Program>)> {
+        Ok((&self.program, self.by.as_ref().map(Afun::program).transpose()?))
+    }
+}
+
+/// What a Jacobian is made of, inside the program that computes it.
+struct Directions<'p, A: Arrays, P: Arrays, R: Arrays> {
+    prog: &'p Chosen<A, P, R>,
+    args: Acc<A>,
+    x: Acc<P>,
+    y: Acc<R>,
+}
+
+impl<A: Arrays, P: Coordinates, R: Coordinates> Directions<'_, A, P, R> {
+    fn columns(&self) -> Acc<R::Jacobian<P>> {
+        let jvp = jvp(self.prog);
+        R::columns(self.y, self.x, &|dx| call(&jvp, (self.args, dx)).unlift().1.into_acc())
+    }
+    fn rows(&self) -> Acc<R::Jacobian<P>> {
+        let vjp = vjp(self.prog);
+        R::rows(self.y, self.x, &|dy| call(&vjp, (self.args, dy)))
+    }
+}
+
+/// The program that computes the Jacobian of `p`.
+fn matrix<A: Arrays, P: Coordinates, R: Coordinates>(
+    p: &Program,
+    by: Option<&Program>,
+    jacobian: impl FnOnce(&Directions<A, P, R>) -> Acc<R::Jacobian<P>>,
+) -> Result<Program> {
+    let prog = Chosen::<A, P, R>::new(p.clone(), by)?;
+    // Without a choice, the parts are the whole argument.
+    let whole = || Afun::from_result(afun(|args: Acc<A>| args).program().cloned());
+    let parts: Afun<A, P> = prog.by.clone().unwrap_or_else(whole);
+    let program = afun(|args: Acc<A>| {
+        jacobian(&Directions { prog: &prog, args, x: call(&parts, args), y: call(&prog.program, args) })
+    });
+    program.program().cloned()
+}
+
 /// Transforms the typed program; errors are stored. A program remembers its derivatives.
 #[track_caller]
 fn derived<B: Arrays, S: Arrays>(
@@ -183,4 +362,45 @@ pub fn value_and_gradient<P: Elt, B: IntoExp<Elt: Floating>>(
     x: impl IntoExp<Elt = P>,
 ) -> Exp<(B::Elt, P)> {
     transform_exp("value_and_gradient", Arc::new(Gradient { with_value: true }), f, x.into_exp())
+}
+
+/// The derivative of `f` at `x` in the direction `dx`, in scalar code (forward mode).
+///
+/// `x`, `dx` and the result of `f` are scalars, tuples or records. The result has the type of `f`'s result; its discrete parts are zero,
+/// and those of `dx` count nothing. Forward mode supports all scalar code, loops too, and may be nested with itself and with
+/// [`gradient`].
+///
+/// ```
+/// use accel_ad::{derivative, gradient};
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let second = afun(|xs: Acc<Vector<f64>>| map(|x| derivative(|x| gradient(|x| x * x * x, x), x, 1.0), xs));
+/// assert_eq!(run_with(&Interpreter, &second, &Array::vector(vec![1.0, 2.0]))?.to_vec(), [6.0, 12.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn derivative<P: Elt, B: IntoExp>(
+    f: impl FnOnce(P::Exp) -> B,
+    x: impl IntoExp<Elt = P>,
+    dx: impl ToExp<P>,
+) -> Exp<B::Elt> {
+    let both = (x.into_exp(), dx.to_exp()).into_exp();
+    transform_exp::<(P, P), _, _>("derivative", Arc::new(Directional { with_value: false }), |(x, _)| f(x), both)
+}
+
+/// The value of `f` at `x` and its derivative in the direction `dx`, in scalar code. See [`derivative`].
+#[track_caller]
+pub fn value_and_derivative<P: Elt, B: IntoExp>(
+    f: impl FnOnce(P::Exp) -> B,
+    x: impl IntoExp<Elt = P>,
+    dx: impl ToExp<P>,
+) -> Exp<(B::Elt, B::Elt)> {
+    let both = (x.into_exp(), dx.to_exp()).into_exp();
+    transform_exp::<(P, P), _, _>(
+        "value_and_derivative",
+        Arc::new(Directional { with_value: true }),
+        |(x, _)| f(x),
+        both,
+    )
 }

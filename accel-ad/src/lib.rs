@@ -1,7 +1,7 @@
 //! Differentiation of accel programs by source transformation, from typed programs to typed programs.
 //!
-//! [`grad`], [`value_and_grad`], [`vjp`] and [`jvp`] differentiate whole programs. [`gradient`] and
-//! [`value_and_gradient`] differentiate scalar functions inside a program. The crate `accel` re-exports all of them.
+//! [`grad`], [`value_and_grad`], [`vjp`] and [`jvp`] differentiate whole programs; [`jacobian`], [`hessian`] and [`hvp`] apply them.
+//! [`gradient`], [`derivative`] and the two with the value differentiate scalar functions inside a program. The crate `accel` re-exports all of them.
 //! [`reverse_mode`] and [`forward_mode`] do the same on [`Program`](accel_core::ast::Program)s, for backends and tools.
 //!
 //! Reverse mode has three passes, for scalar code and for arrays alike: *label* names every intermediate value,
@@ -16,6 +16,7 @@ mod array;
 mod builders;
 mod forms;
 mod linear_maps;
+mod matrices;
 mod operators;
 mod program;
 mod rules;
@@ -23,6 +24,10 @@ mod scalar;
 mod sparse_tangents;
 mod used;
 
-pub use api::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use api::{
+    Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward, jacobian_reverse,
+    jvp, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+};
+pub use matrices::Coordinates;
 pub use program::{Reverse, forward_mode, reverse_mode};
 pub use scalar::gradient::Gradient;

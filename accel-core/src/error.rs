@@ -46,7 +46,7 @@ pub enum Error {
     },
     /// An array computation that depends on a scalar variable.
     #[error(
-        "`{op}` at {at} depends on the scalar variable of `{binder}` at {binder_at}: arrays cannot be computed inside scalar code (nested parallelism); compute the array outside, or index into it"
+        "`{op}` at {at} depends on the scalar variable of `{binder}` at {binder_at}: scalar code cannot compute arrays (nested parallelism); apply a function of arrays to each row with `vmap` instead of `{binder}`, compute the array outside, or index into it"
     )]
     NestedParallelism {
         /// The array operation.

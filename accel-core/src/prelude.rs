@@ -12,8 +12,8 @@ pub use crate::surface::{
     reshape, reverse, scanl, scanl_ex, scanl_ex_seg, scanl_seg, scanl1, scanl1_seg, scanr, scanr_ex, scanr_ex_seg,
     scanr_seg, scanr1, scanr1_seg, scatter, set, set_block, set_row, set_slice, sfoldl, shape, size, slice,
     slice_inner, snd, snoc, softmax, sort, sort_by_key, sort_by_key_descending, sort_descending, sum, sum_all, tail,
-    take, the, transpose, unit, unzip, unzip3, update, use_, while_, zip, zip_min, zip_with, zip_with_min, zip_with3,
-    zip_with3_min, zip3, zip3_min,
+    take, the, transpose, unit, unzip, unzip3, update, use_, vmap, while_, zip, zip_min, zip_with, zip_with_min,
+    zip_with3, zip_with3_min, zip3, zip3_min,
 };
 pub use crate::types::{
     Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Listed, Num, Numbers,

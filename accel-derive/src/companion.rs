@@ -173,6 +173,21 @@ impl<'a> Companion<'a> {
         self.nest(|field| field.ty.to_token_stream())
     }
 
+    /// The lists of the fields: a tuple, as long as there is one of this length.
+    pub fn lists(&self, listed: &Path) -> TokenStream {
+        let list = |field: &Field| {
+            let ty = &field.ty;
+            quote_spanned!(ty.span()=> <#ty as #listed>::List)
+        };
+        match self.record.fields.len() {
+            2..=8 => {
+                let lists = self.record.fields.iter().map(list);
+                quote!((#(#lists),*))
+            }
+            _ => self.nest(list),
+        }
+    }
+
     /// `((a, b), c)` of the results of `part` for the fields; a single field gives only its own result.
     pub fn nest(&self, part: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let parts = self.record.fields.iter().map(part);

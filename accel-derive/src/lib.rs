@@ -104,6 +104,10 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
     let Companion { library, class, generics, .. } = &companion;
     let (definition, shared) = (companion.definition(), companion.shared_items());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let listed: syn::Path = syn::parse_quote!(#library::Listed);
+    let listed_generics = record.bounded_generics(&listed);
+    let (_, _, listed_where) = listed_generics.split_for_impl();
+    let list = companion.lists(&listed);
     let name = &record.name;
     let nested = companion.nested_type();
     let pattern = companion.nest(|field| {
@@ -130,6 +134,11 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
                 let #pattern = <#nested as #class>::from_tuple(tuple)?;
                 ::core::result::Result::Ok(#name { #(#members: #bindings),* })
             }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #listed for #name #ty_generics #listed_where {
+            type List = #list;
         }
     })
 }

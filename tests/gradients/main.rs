@@ -24,6 +24,7 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+mod matrices;
 mod operations;
 mod passive;
 mod permutes;
@@ -45,3 +46,4 @@ mod tapes;
 #[cfg(feature = "dual")]
 mod three_ways;
 mod updates;
+mod vmap;

@@ -140,3 +140,46 @@ fn jacobians_of_many_small_functions() {
         imap(|i, y| gradient(residual, (a.at(i % n), y).into_exp()), b)
     });
 }
+
+/// Directional derivatives: of one variable, of a tuple, of a loop, and with what is captured.
+#[test]
+fn in_a_direction() {
+    let found = afun(|a: V| map(|x| derivative(|x: Exp<f64>| x * x.sin(), x, 2.0), a));
+    let expected = afun(|a: V| map(|x| (x.sin() + x * x.cos()) * 2.0, a));
+    equal(&found, &expected, vector);
+    let found = afun(|a: V| {
+        let f = |(x, y): (Exp<f64>, Exp<f64>)| (x * y, y.exp() + a.at(0), 3i64);
+        map(|x| value_and_derivative(f, (x, x * 0.5), (1.0, x)), a)
+    });
+    let expected = afun(|a: V| {
+        let value = |x: Exp<f64>| (x * x * 0.5, (x * 0.5).exp() + a.at(0), 3i64);
+        map(|x| (value(x), (x * 0.5 + x * x, (x * 0.5).exp() * x, 0i64)), a)
+    });
+    equal(&found, &expected, vector);
+    let found = afun(|a: V| map(|x| derivative(|x: Exp<f64>| iterate(3, |y| y * x, 1.0f64), x, 1.0), a));
+    let expected = afun(|a: V| map(|x| x * x * 3.0, a));
+    equal(&found, &expected, vector);
+}
+
+/// Reverse and forward mode inside of each other, in the four combinations.
+#[test]
+fn second_derivatives_in_scalar_code() {
+    let f = |x: Exp<f64>| (x * x).sin();
+    let expected = afun(|a: V| map(|x| (x * x).cos() * 2.0 - (x * x).sin() * x * x * 4.0, a));
+    let ff = afun(move |a: V| map(|x| derivative(|x| derivative(f, x, 1.0), x, 1.0), a));
+    let fr = afun(move |a: V| map(|x| derivative(|x| gradient(f, x), x, 1.0), a));
+    let rf = afun(move |a: V| map(|x| gradient(|x| derivative(f, x, 1.0), x), a));
+    let rr = afun(move |a: V| map(|x| gradient(|x| gradient(f, x), x), a));
+    for found in [ff, fr, rf, rr] {
+        equal(&found, &expected, vector);
+    }
+    // The inner function captures the variable of the outer one, which must not be confused with it.
+    let found = afun(|a: V| map(|x| derivative(|x| x * derivative(|y| x + y, 1.0f64, 1.0), x, 1.0), a));
+    equal(&found, &afun(|a: V| map(|_| 1.0f64, a)), vector);
+}
+
+#[test]
+fn programs_with_directional_derivatives() {
+    smooth(Any, |a: V| sum(map(|x| derivative(|x: Exp<f64>| (x * x).sin(), x, x), a)));
+    jacobian(Any, |a: V| map(|x| derivative(|y: Exp<f64>| y.exp() * x, x * 0.1, 1.0), a));
+}

@@ -24,6 +24,7 @@ impl ExpTransform for Gradient {
     fn transform<'e, 'a, 'p, 'r, 'm>(
         &self,
         env: &Env<UnitF, X<'e>>,
+        _: &Env<UnitF, X<'a>>,
         p: &Ty<X<'p>>,
         f: &Exp<HCons<X<'p>, X<'e>>, X<'a>, X<'r>>,
         at: Src,

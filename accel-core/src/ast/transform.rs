@@ -10,7 +10,7 @@ use frunk::HCons;
 /// Maps the body of a function of one argument to the body of another function in the same environments. The method is
 /// generic only in names, so the trait can be a trait object: all environments and types are names.
 pub trait ExpTransform: Send + Sync + std::fmt::Debug {
-    /// `env` lists the variables around the function, `p` is the type of its argument, and `f` is its body. `m` names
+    /// `env` lists the variables around the function, `arrays` the arrays in scope, `p` is the type of its argument, and `f` is its body. `m` names
     /// the type of the result.
     ///
     /// # Errors
@@ -18,6 +18,7 @@ pub trait ExpTransform: Send + Sync + std::fmt::Debug {
     fn transform<'e, 'a, 'p, 'r, 'm>(
         &self,
         env: &Env<UnitF, X<'e>>,
+        arrays: &Env<UnitF, X<'a>>,
         p: &Ty<X<'p>>,
         f: &Exp<HCons<X<'p>, X<'e>>, X<'a>, X<'r>>,
         at: Src,

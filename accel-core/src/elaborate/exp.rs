@@ -290,7 +290,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
             let inner = self.with_env(&env);
             let region = self.sub(n, 0)?;
             let body = self.bind(x, || inner.region(region, fun.body, r))?.cast_env(q.sym());
-            let body = transform.transform(self.env, arg.ty(), &body, node.source(), m)?;
+            let body = transform.transform(self.env, self.arrays, arg.ty(), &body, node.source(), m)?;
             if *body.ty().raw() != node.ty {
                 return Err(type_error(node, &node.ty, body.ty().raw()));
             }

@@ -120,7 +120,7 @@ pub fn map_accum_r<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays
     map_accum(("map_accum_r", Location::caller()), Dir::Right, f, init.into_acc(), xs.into_acc())
 }
 
-fn map_accum<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays: Listed>>(
+pub(super) fn map_accum<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays: Listed>>(
     (name, at): Site,
     dir: Dir,
     f: impl FnOnce(S::Acc, <X::Row as Arrays>::Acc) -> (T, Y),

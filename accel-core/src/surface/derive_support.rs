@@ -3,7 +3,7 @@
 pub use super::{Acc, Exp, IntoAcc, IntoExp, ToExp};
 pub use crate::error::Result;
 pub use crate::repr::{ArrayTuple, Scalar, Scalars};
-pub use crate::types::{Arrays, Elt};
+pub use crate::types::{Arrays, Elt, Listed};
 
 /// Gives an expression another type with the same representation.
 pub fn retype_exp<A: Elt, B: Elt<Repr = A::Repr>>(e: Exp<A>) -> Exp<B> {

@@ -28,6 +28,7 @@ mod slicing;
 mod sorting;
 mod stable_functions;
 mod updates;
+mod vmap;
 
 pub use acc::{shape, the, use_};
 pub use control::{acond, aiterate, awhile, map_accum_l, map_accum_r};
@@ -54,6 +55,7 @@ pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, sca
 pub use slicing::{All, SliceDim, Slicing};
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 pub use updates::{set, set_block, set_row, set_slice, update};
+pub use vmap::vmap;
 
 pub use crate::types::arrays::IntoAcc;
 pub use crate::types::elt::{IntoExp, ToExp};

@@ -46,8 +46,11 @@ impl<Sh: Shape, T: Elt> Rows for Array<Snoc<Sh>, T> {
     type Row = Array<Sh, T>;
 }
 
-/// Arrays that a loop can list: arrays, `()`, and tuples of them.
-#[diagnostic::on_unimplemented(message = "`{Self}` cannot be listed", note = "arrays, `()` and tuples of arrays can")]
+/// Arrays that a loop can list: arrays, `()`, tuples and records of them. The list of a record is the tuple of the lists of its fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be listed",
+    note = "arrays, `()`, and tuples and records of arrays can"
+)]
 pub trait Listed: Arrays {
     /// The type of a list: for an array, an array with one more dimension, the outermost one.
     type List: Arrays;

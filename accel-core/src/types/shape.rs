@@ -4,6 +4,7 @@ use crate::ast::ty::ShapeRepr;
 use crate::repr::{Scalar, Scalars};
 use crate::surface::handles::Exp;
 use crate::surface::nodes::{fst, snd};
+use crate::surface::{index_head, index_tail, snoc};
 use crate::types::Elt;
 use generic_array::{ArrayLength, GenericArray};
 use typenum::{U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
@@ -38,11 +39,15 @@ pub trait Shape: Elt<Repr: ShapeRepr, Exp = Exp<Self>> + ShapeLike<Sh = Self> {
     type Rank: RankNat;
     /// What closures get as an index: `()`, `Exp<i64>`, or a tuple of these (`Exp<Self>` for more than six dimensions).
     type Index: PushIndex<Self>;
+    /// The shape whose dimensions are those of `Outer`, and then these.
+    type After<Outer: Shape>: Shape;
     /// The number of dimensions.
     const RANK: usize;
 
     /// Splits an index into its components.
     fn unlift_index(ix: Exp<Self>) -> Self::Index;
+    /// Joins the shapes or indices of outer and inner dimensions.
+    fn after<Outer: Shape>(outer: Exp<Outer>, inner: Exp<Self>) -> Exp<Self::After<Outer>>;
 }
 
 /// Everything that is accepted as a shape or an index: `()`, an `i64` or `Exp<i64>`, a tuple of up to six of these
@@ -119,17 +124,26 @@ impl<Sh: Shape> Elt for Snoc<Sh> {
 impl Shape for Z {
     type Rank = U0;
     type Index = ();
+    type After<Outer: Shape> = Outer;
     const RANK: usize = 0;
     fn unlift_index(_: Exp<Self>) {}
+    fn after<Outer: Shape>(outer: Exp<Outer>, _: Exp<Self>) -> Exp<Outer> {
+        outer
+    }
 }
 
 impl<Sh: Shape> Shape for Snoc<Sh> {
     type Rank = <Sh::Rank as RankNat>::Succ;
     type Index = <Sh::Index as PushIndex<Sh>>::Pushed;
+    type After<Outer: Shape> = Snoc<Sh::After<Outer>>;
     const RANK: usize = Sh::RANK + 1;
     #[track_caller]
     fn unlift_index(ix: Exp<Self>) -> Self::Index {
         Sh::unlift_index(Exp::new(fst(ix.handle()))).push(Exp::new(snd(ix.handle())))
+    }
+    #[track_caller]
+    fn after<Outer: Shape>(outer: Exp<Outer>, inner: Exp<Self>) -> Exp<Self::After<Outer>> {
+        snoc(Sh::after(outer, index_tail(inner)), index_head(inner))
     }
 }
 

@@ -269,6 +269,7 @@ impl ExpTransform for Twice {
     fn transform<'e, 'a, 'p, 'r, 'm>(
         &self,
         _: &Env<UnitF, X<'e>>,
+        _: &Env<UnitF, X<'a>>,
         p: &Ty<X<'p>>,
         f: &TExp<HCons<X<'p>, X<'e>>, X<'a>, X<'r>>,
         at: Src,
