@@ -11,6 +11,7 @@ pub mod afun;
 pub mod array;
 pub mod ast;
 pub mod backend;
+mod batch;
 pub mod by;
 pub mod elaborate;
 pub mod error;

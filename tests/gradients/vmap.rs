@@ -90,12 +90,12 @@ fn records() {
     assert_eq!(run(&programs, &(means, all)).unwrap().to_vec(), [2.0, 4.0, 9.0, 12.0]);
 }
 
-/// No row: the result has extents 0. One row. Different numbers of rows.
+/// No row, one row, different numbers of rows.
 #[test]
 fn numbers_of_rows() {
     let squares = afun(|m: M| vmap(|row: V| map(|x| x * x, row), m));
     let of = |rows: usize| Array::matrix(rows, 3, vec![2.0; rows * 3]).unwrap();
-    assert_eq!(run(&squares, &of(0)).unwrap().shape()[..], [0, 0]);
+    assert_eq!(run(&squares, &of(0)).unwrap().shape()[..], [0, 3]);
     assert_eq!(run(&squares, &of(1)).unwrap().to_vec(), [4.0; 3]);
     let both = afun(|a: M, b: V| vmap(|(row, x): (V, Number)| map(|y| y * the(x), row), (a, b)));
     let text = run(&both, (&of(2), &Array::vector(vec![1.0]))).unwrap_err().to_string();

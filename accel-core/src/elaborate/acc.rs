@@ -6,6 +6,7 @@ use super::parts::Graph;
 use super::region::{RegionId, WHOLE};
 use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
+use crate::batch;
 use crate::error::Result;
 use crate::pass::finished;
 use crate::repr::{Agreement, ArrayTuple, RawTy};
@@ -21,6 +22,11 @@ use std::collections::HashMap;
 pub fn elaborate(staged: &Staged) -> Result<Program> {
     let program = typed(staged)?;
     finished("ast", &program)?;
+    if !batch::has_loops(&staged.nodes) {
+        return Ok(program);
+    }
+    let program = batch::batch(&program);
+    finished("batch", &program)?;
     Ok(program)
 }
 

@@ -16,7 +16,10 @@ use std::panic::Location;
 /// tuple of arrays. All rows share the arrays of the surrounding program that `f` uses.
 ///
 /// Arrays of a tuple with different numbers of rows are an error when the program runs, and so are results of different shapes. If there
-/// is no row, all extents of the result are 0. (In JAX, `jax.vmap(f)(xs)`; arrays that `in_axes=None` excepts there are
+/// is no row, the result has none either; its other extents are 0 if they depend on rows.
+///
+/// Operations on a row become operations on all rows at once. Where that is impossible, because extents or operators depend on the
+/// row, or a branch over arrays with dimensions, the rows are computed one after the other: `ACCEL_DUMP=batch` tells where. (In JAX, `jax.vmap(f)(xs)`; arrays that `in_axes=None` excepts there are
 /// those that the closure captures here.)
 ///
 /// ```

@@ -1,6 +1,7 @@
 //! The language: surface, elaboration, printing, and the interpreter.
 
 mod array;
+mod batch;
 mod deep;
 mod deep_programs;
 mod elaborate;

@@ -1,0 +1,502 @@
+//! Batching of loops, and of control flow that depends on the lane.
+//!
+//! A loop with the same steps in all lanes runs them all at once, with a state that has lanes where it depends on them. Control flow that
+//! depends on the lane is possible where scalar code can do it: a loop over arrays without dimensions becomes a scalar loop in a
+//! `generate` over all lanes, so that each lane has its own number of steps, and a branch is only taken in the lanes that take it.
+
+use super::arrays::batch;
+use super::index::{components, from_components};
+use super::scalars::{code, depth, free, lane_of, value};
+use super::scope::{Entry, Form, Made, Scope, Stuck};
+use crate::ast::*;
+use crate::repr::RawTy;
+use frunk::{HCons, HNil};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Whether all arrays of a type are without dimensions.
+fn are_numbers(t: &RawTy) -> bool {
+    match t {
+        RawTy::Pair(p) => deep(|| are_numbers(&p.0) && are_numbers(&p.1)),
+        RawTy::Array(p) => p.0.width() == 0,
+        RawTy::Unit => true,
+        RawTy::Scalar(_) | RawTy::List(_) => false,
+    }
+}
+
+/// A loop `while`.
+pub fn repeated<'b, 'm, A, R>(a: &Acc<A, R>, w: &AWhileView<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    if fresh1(|k| numbers(a, s, k).is_ok()) {
+        return numbers(a, s, m);
+    }
+    fresh1(|g| {
+        let (init, first) = batch(&w.init, s, g)?;
+        let body = &w.body.cast_env(w.eq);
+        let form = fixpoint(&first, |form| {
+            fresh1(|k| {
+                let (start, _) = s.convert(&init, &first, form, k)?;
+                let made = s.under(start.ty(), |s| {
+                    fresh1(|h| s.enter(form.clone(), || batch(body, s, h)).map(|(_, form)| (Acc::unit(), form)))
+                })?;
+                Ok(made.1)
+            })
+        })?;
+        let (start, _) = s.convert(&init, &first, &form, m)?;
+        let (cond, ()) = s.under(start.ty(), |s| {
+            fresh1(|h| {
+                let (cond, by_lane) = s.enter(form.clone(), || batch(&w.cond, s, h))?;
+                if by_lane != Form::Shared {
+                    return Err(Stuck::new("awhile", a.at(), "its condition depends on the row"));
+                }
+                let q = cond.ty().same(&Ty::of()).ok_or_else(|| Stuck::broken("a condition"))?;
+                Ok((cond.cast(q), ()))
+            })
+        })?;
+        let (body, ()) = s.under(start.ty(), |s| {
+            fresh2(|h, k| {
+                let (next, result) = s.enter(form.clone(), || batch(body, s, h))?;
+                let (next, _) = s.convert(&next, &result, &form, k)?;
+                let q = next.ty().same(start.ty()).ok_or_else(|| Stuck::broken("a state"))?;
+                Ok((next.cast(q), ()))
+            })
+        })?;
+        Ok((Acc::while_(&cond, &body, &start, a.at()), form))
+    })
+}
+
+/// The form of a state: that of its first value and of the results of all steps.
+fn fixpoint(first: &Form, mut step: impl FnMut(&Form) -> Result<Form, Stuck>) -> Result<Form, Stuck> {
+    let mut form = first.clone();
+    loop {
+        let next = form.join(&step(&form)?);
+        if next == form {
+            return Ok(form);
+        }
+        form = next;
+    }
+}
+
+/// A loop that takes rows and lists arrays. The number of steps must be the same for all lanes.
+pub fn steps<'b, 'm, A, S, R, Y>(l: &ALoop<A, S, R, Y>, at: Src, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    let Trips::Times(n, dir) = &l.trips else { return Err(Stuck::new(l.user, at, "it lists its states")) };
+    let n = free(n, s).ok_or_else(|| Stuck::new(l.user, at, "its number of steps depends on the row"))?;
+    fresh6(|g, h, i, j, k, e| {
+        let ((init, first), (xs, rows)) = (batch(&l.init, s, g)?, batch(&l.xs, s, h)?);
+        let (xs, _) = exchange(&xs, &rows, false, s, i)?;
+        let (row, q) = rows_of(xs.ty(), j).ok_or_else(|| Stuck::broken("rows"))?;
+        let form = fixpoint(&first, |form| {
+            fresh1(|k| {
+                let (start, _) = s.convert(&init, &first, form, k)?;
+                let made = s.under(&Ty::pair(start.ty(), &row), |s| {
+                    let argument = Form::pair(form.clone(), rows.clone());
+                    fresh1(|h| s.enter(argument, || batch(&l.body, s, h)).map(|(_, form)| (Acc::unit(), form)))
+                })?;
+                Ok(made.1.first())
+            })
+        })?;
+        let (start, _) = s.convert(&init, &first, &form, k)?;
+        let (body, entry) = s.under(&Ty::pair(start.ty(), &row), |s| {
+            fresh3(|h, v, k| {
+                let (made, result) = s.enter(Form::pair(form.clone(), rows.clone()), || batch(&l.body, s, h))?;
+                let TyView::Pair(_, _, q) = made.ty().view(v) else { return Err(Stuck::broken("a pair")) };
+                s.bind(&made.cast(q), |s, both| {
+                    let both = Acc::var(&both);
+                    let (next, _) = s.convert(&both.fst(), &result.first(), &form, k)?;
+                    let q = next.ty().same(start.ty()).ok_or_else(|| Stuck::broken("a state"))?;
+                    Ok((Acc::pair(&next.cast(q), &both.snd().cast(name(e))), result.second()))
+                })
+            })
+        })?;
+        let all = ALoop { user: l.user, trips: Trips::Times(n, *dir), init: start, xs: xs.cast(q), body };
+        s.bind(&Acc::loop_(&all, at), |s, both| {
+            let both = Acc::var(&both);
+            fresh1(|k| {
+                let (list, _) = exchange(&both.snd(), &entry, true, s, k)?;
+                Ok((Acc::pair(&both.fst(), &list).cast(name(m)), Form::pair(form, entry)))
+            })
+        })
+    })
+}
+
+/// Exchanges the first two dimensions of the arrays that have lanes: from lanes of lists to lists of lanes, or back.
+fn exchange<'b, 'm, Q>(x: &Acc<X<'b>, Q>, form: &Form, back: bool, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    fresh1(|v| {
+        let q = name(v);
+        deep(|| exchange_(&x.cast(q), form, back, s, m))
+    })
+}
+
+fn exchange_<'b, 'q, 'm>(
+    x: &Acc<X<'b>, X<'q>>,
+    form: &Form,
+    back: bool,
+    s: Scope<'_, 'b>,
+    m: Guard<'m>,
+) -> Made<'b, 'm> {
+    if *form == Form::Shared {
+        return Ok((x.cast(name(m)), Form::Shared));
+    }
+    fresh3(|v, g, h| match x.ty().view(v) {
+        TyView::Unit(_) => Ok((x.cast(name(m)), form.clone())),
+        TyView::Pair(_, _, q) => s.bind(&x.cast(q), |s, pair| {
+            let pair = Acc::var(&pair);
+            let (a, _) = exchange(&pair.fst(), &form.first(), back, s, g)?;
+            let (b, _) = exchange(&pair.snd(), &form.second(), back, s, h)?;
+            Ok((Acc::pair(&a, &b).cast(name(m)), form.clone()))
+        }),
+        TyView::Arr(sh, _, q) => s.bind(&x.cast(q), |s, v| {
+            let mut extents = components(&Exp::<HNil, _, _>::shape(&v));
+            let mut place = components(&Exp::var(&Idx::zero(&sh)));
+            if extents.len() < 2 {
+                return Err(Stuck::broken("lanes of lists"));
+            }
+            extents.swap(0, 1);
+            if back {
+                // A list without entries does not know the number of lanes.
+                extents[0] = s.n.clone();
+            }
+            place.swap(0, 1);
+            let (extents, place) = (from_components(&sh, &extents), Fun1(from_components(&sh, &place)));
+            Ok((Acc::backpermute(&sh, &extents, &place, &Acc::var(&v), None).cast(name(m)), form.clone()))
+        }),
+        TyView::Scalar(_) | TyView::List(..) => Err(Stuck::broken("arrays")),
+    })
+}
+
+/// A computation of arrays without dimensions as scalar code, for all lanes.
+pub fn numbers<'b, 'm, A, R>(a: &Acc<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    if !are_numbers(a.ty().raw()) {
+        return Err(stuck(a, "it depends on the row"));
+    }
+    let mut used = Used { variables: s.entries.borrow().len(), found: BTreeSet::new() };
+    used.acc(a);
+    let used: Vec<_> = used.found.into_iter().collect();
+    let mut m = Some(m);
+    let code = with_components(&used, &[], s, &mut |s, parts| {
+        let m = m.take().ok_or_else(|| Stuck::broken("one result"))?;
+        fresh2(|k, t| {
+            let outer = s.outer(&Ty::<()>::of(), k)?;
+            let lane = components(&Exp::var(&Idx::zero(&outer))).swap_remove(0);
+            let f = Fun1(scalar(a, &lane, Numbers { s, parts }, t)?);
+            let extents = from_components(&outer, std::slice::from_ref(s.n));
+            let all = Acc::generate(&outer, &extents, &f, a.at());
+            s.bind(&all, |_, v| Ok((columns(&Acc::var(&v), a.ty(), m)?, ()))).map(|(columns, ())| columns)
+        })
+    });
+    Ok((code?, Form::Lanes))
+}
+
+/// A component of a variable of the old code: the position of the variable, and the way to the component, as in `by`.
+type Component = (usize, Vec<bool>);
+
+/// Finds the components of variables outside of a computation that are arrays.
+struct Used {
+    /// How many variables are outside or bound so far.
+    variables: usize,
+    found: BTreeSet<Component>,
+}
+
+impl Used {
+    fn acc<A, R>(&mut self, a: &Acc<A, R>) {
+        fresh2(|e, r| deep(|| self.acc_(&a.cast_env(name(e)).cast(name(r)))))
+    }
+
+    fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
+        if let Some((depth, path)) = component(a) {
+            if let Some(position) = self.variables.checked_sub(depth + 1) {
+                self.leaves(position, path, a.ty().raw());
+            }
+            return;
+        }
+        fresh1(|n| match a.view(n) {
+            AccView::Use(_) | AccView::Var(_) | AccView::Loop(..) => {}
+            AccView::Let(b, body, _) => {
+                self.acc(&b);
+                self.below(&body)
+            }
+            AccView::While(w) => {
+                self.acc(&w.init);
+                self.below(&w.cond);
+                self.below(&w.body)
+            }
+            AccView::Op(op) => op.visit(self),
+        })
+    }
+
+    fn below<A, R>(&mut self, a: &Acc<A, R>) {
+        self.variables += 1;
+        self.acc(a);
+        self.variables -= 1;
+    }
+
+    fn leaves(&mut self, position: usize, path: Vec<bool>, t: &RawTy) {
+        match t {
+            RawTy::Array(_) if path.is_empty() => {}
+            RawTy::Array(_) => drop(self.found.insert((position, path))),
+            RawTy::Pair(p) => {
+                let way = |first| path.iter().copied().chain([first]).collect();
+                self.leaves(position, way(true), &p.0);
+                self.leaves(position, way(false), &p.1)
+            }
+            RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => {}
+        }
+    }
+}
+
+impl<A> AccVisit<A> for Used {
+    fn exp<E, T>(&mut self, _: &Exp<E, A, T>) {}
+    fn acc<T>(&mut self, a: &Acc<A, T>) {
+        self.acc(a)
+    }
+}
+
+/// The variable and the way to a component, if a computation is only that.
+fn component<A, R>(a: &Acc<A, R>) -> Option<(usize, Vec<bool>)> {
+    fresh1(|n| {
+        let (mut found, first) = match a.view(n) {
+            AccView::Var(i) => return Some((i.depth(), vec![])),
+            AccView::Op(AccOp::Fst { a, .. }) => (component(&a)?, true),
+            AccView::Op(AccOp::Snd { a, .. }) => (component(&a)?, false),
+            _ => return None,
+        };
+        found.1.push(first);
+        Some(found)
+    })
+}
+
+/// A variable of the new code for a component.
+struct Part {
+    component: Component,
+    entry: Entry,
+}
+
+/// Defines variables for components, since scalar code reads variables only. A variable that became a scalar has none.
+fn with_components<'b, 'm>(
+    todo: &[Component],
+    done: &[Rc<Part>],
+    s: Scope<'_, 'b>,
+    f: &mut dyn for<'t, 'e> FnMut(Scope<'t, 'e>, &[Rc<Part>]) -> Result<Acc<X<'e>, X<'m>>, Stuck>,
+) -> Result<Acc<X<'b>, X<'m>>, Stuck> {
+    let Some((component, rest)) = todo.split_first() else { return f(s, done) };
+    let entry = s.entries.borrow().get(component.0).cloned();
+    let Some(entry) = entry.filter(|entry| !matches!(entry.form, Form::Scalar(_))) else {
+        return with_components(rest, done, s, f);
+    };
+    fresh2(|g, h| {
+        let variable = s.arrays.variable(entry.level, g).ok_or_else(|| Stuck::broken("an array in scope"))?;
+        let x = projection(&Acc::var(&variable), &component.1, h)?;
+        let form = component.1.iter().fold(entry.form, |form, first| if *first { form.first() } else { form.second() });
+        let body = s.bind(&x, |s, _| {
+            let entry = Entry { level: s.arrays.size().get() - 1, form };
+            let done: Vec<_> =
+                done.iter().cloned().chain([Rc::new(Part { component: component.clone(), entry })]).collect();
+            Ok((with_components(rest, &done, s, f)?, ()))
+        });
+        body.map(|(body, ())| body)
+    })
+}
+
+/// A component of a tuple.
+fn projection<'b, 'h, Q>(x: &Acc<X<'b>, Q>, path: &[bool], h: Guard<'h>) -> Result<Acc<X<'b>, X<'h>>, Stuck> {
+    let Some((first, rest)) = path.split_first() else { return Ok(x.cast(name(h))) };
+    fresh1(|v| {
+        let TyView::Pair(_, _, q) = x.ty().view(v) else { return Err(Stuck::broken("a pair")) };
+        let x = x.cast(q);
+        if *first { projection(&x.fst(), rest, h) } else { projection(&x.snd(), rest, h) }
+    })
+}
+
+/// The scope of scalar code, and the variables for components.
+#[derive(Clone, Copy)]
+struct Numbers<'s, 'b> {
+    s: Scope<'s, 'b>,
+    parts: &'s [Rc<Part>],
+}
+
+impl Numbers<'_, '_> {
+    /// The entry of a variable that is one array, or of a component that is.
+    fn entry(self, position: usize, path: &[bool]) -> Result<Entry, Stuck> {
+        let part = self.parts.iter().find(|part| part.component.0 == position && part.component.1 == path);
+        let entry = match part {
+            Some(part) => Some(part.entry.clone()),
+            None if path.is_empty() => self.s.entries.borrow().get(position).cloned(),
+            None => None,
+        };
+        entry.ok_or_else(|| Stuck::broken("a variable for the component"))
+    }
+}
+
+fn stuck<A, R>(a: &Acc<A, R>, why: &'static str) -> Stuck {
+    Stuck::new("control flow", a.at(), why)
+}
+
+/// The arrays of the components of an array.
+fn columns<'b, 'm, Sh, T, R>(v: &Acc<X<'b>, Arr<Sh, T>>, t: &Ty<R>, m: Guard<'m>) -> Result<Acc<X<'b>, X<'m>>, Stuck> {
+    fresh4(|g, h, i, j| match (t.view(g), v.sh_elt().1.view(h)) {
+        (TyView::Unit(_), _) => Ok(Acc::unit().cast(name(m))),
+        (TyView::Arr(..), _) => Ok(v.cast(name(m))),
+        (TyView::Pair(a, b, _), TyView::Pair(_, _, q)) => {
+            let x = Exp::var(&Idx::zero(&v.sh_elt().1)).cast(q);
+            let (first, second) = (Fun1(x.fst()), Fun1(x.snd()));
+            let a = columns(&Acc::map(&first, v, None), &a, i)?;
+            Ok(Acc::pair(&a, &columns(&Acc::map(&second, v, None), &b, j)?).cast(name(m)))
+        }
+        _ => Err(Stuck::broken("as many components")),
+    })
+}
+
+/// The elements of arrays without dimensions, as an expression for the lane.
+fn scalar<'b, 't, A, R, E, L>(
+    a: &Acc<A, R>,
+    lane: &Exp<E, X<'b>, L>,
+    n: Numbers<'_, 'b>,
+    t: Guard<'t>,
+) -> Result<Exp<E, X<'b>, X<'t>>, Stuck> {
+    fresh4(|a1, r, e, l| {
+        let (e, l) = (name(e), name(l));
+        let a = a.cast_env(name(a1)).cast(name(r));
+        Ok(deep(|| scalar_(&a, &lane.cast_env(e).cast(l), n, t))?.cast_env(e.sym()))
+    })
+}
+
+fn scalar_<'b, 't, 'a, 'r, 'e, 'l>(
+    a: &Acc<X<'a>, X<'r>>,
+    lane: &Exp<X<'e>, X<'b>, X<'l>>,
+    n: Numbers<'_, 'b>,
+    t: Guard<'t>,
+) -> Result<Exp<X<'e>, X<'b>, X<'t>>, Stuck> {
+    if let Some((position, path)) = array(a, n) {
+        return elements(a.ty(), (position, &path), lane, n, t);
+    }
+    fresh3(|v, g, h| {
+        let op = match a.view(v) {
+            AccView::Use(_) => return Err(stuck(a, "a literal in scalar code")),
+            AccView::Var(i) => {
+                let k = n.s.scalar(&i).ok_or_else(|| Stuck::broken("a variable that became a scalar"))?;
+                return Ok(value(lane, k, t));
+            }
+            AccView::Let(b, body, _) => {
+                if let (Some((position, path)), RawTy::Array(_)) = (array(&b, n), b.ty().raw()) {
+                    let entry = n.entry(position, &path)?;
+                    n.s.entries.borrow_mut().push(entry);
+                    let body = scalar(&body, lane, n, t);
+                    n.s.entries.borrow_mut().pop();
+                    return body;
+                }
+                let b = scalar(&b, lane, n, g)?;
+                let body = with_value(lane, b.ty(), n, |lane, n| scalar(&body, lane, n, t))?;
+                return Ok(Exp::let_(&b, &body));
+            }
+            AccView::While(w) => {
+                let init = scalar(&w.init, lane, n, t)?;
+                let cond = with_value(lane, init.ty(), n, |lane, n| scalar(&w.cond, lane, n, g))?;
+                let cond = cond.cast(cond.ty().same(&Ty::of()).ok_or_else(|| Stuck::broken("a condition"))?);
+                let body = with_value(lane, init.ty(), n, |lane, n| scalar(&w.body, lane, n, h))?;
+                let body = body.cast(body.ty().same(init.ty()).ok_or_else(|| Stuck::broken("a state"))?);
+                return Ok(Exp::while_(&cond, &body, &init, a.at()));
+            }
+            AccView::Loop(..) => return Err(stuck(a, "a loop with lists in scalar code")),
+            AccView::Op(op) => op,
+        };
+        let same = || Stuck::broken("equal types");
+        match op {
+            AccOp::Unit { .. } => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(t))),
+            AccOp::Pair { a, b, .. } => Ok(Exp::pair(&scalar(&a, lane, n, g)?, &scalar(&b, lane, n, h)?).cast(name(t))),
+            AccOp::Fst { a, .. } => {
+                let a = scalar(&a, lane, n, g)?;
+                let TyView::Pair(_, _, q) = a.ty().view(h) else { return Err(same()) };
+                Ok(a.cast(q).fst().cast(name(t)))
+            }
+            AccOp::Snd { a, .. } => {
+                let a = scalar(&a, lane, n, g)?;
+                let TyView::Pair(_, _, q) = a.ty().view(h) else { return Err(same()) };
+                Ok(a.cast(q).snd().cast(name(t)))
+            }
+            AccOp::Cond { cond, then, otherwise } => {
+                let cond = code(&cond.weaken(&Thinning::from_nil()), Some(lane), n.s);
+                let (x, y) = (scalar(&then, lane, n, t)?, scalar(&otherwise, lane, n, g)?);
+                Ok(Exp::cond(&cond, &x, &y.cast(y.ty().same(x.ty()).ok_or_else(same)?)))
+            }
+            AccOp::Generate { f, eq, .. } => {
+                let sh = a.ty().cast(eq).sh_elt().0;
+                Ok(applied(&f, &from_components(&sh, &[]), lane, n.s).cast(name(t)))
+            }
+            AccOp::Map { f, a: x, .. } => {
+                let elt = x.sh_elt().1;
+                let x = scalar(&x, lane, n, g)?;
+                Ok(applied(&f, &x.cast(x.ty().same(&elt).ok_or_else(same)?), lane, n.s).cast(name(t)))
+            }
+            AccOp::ZipWith { f, a: x, b: y, .. } => {
+                let (p, q) = (x.sh_elt().1, y.sh_elt().1);
+                let (x, y) = (scalar(&x, lane, n, g)?, scalar(&y, lane, n, h)?);
+                let (x, y) = (x.cast(x.ty().same(&p).ok_or_else(same)?), y.cast(y.ty().same(&q).ok_or_else(same)?));
+                let body = f.0.weaken(&Thinning::from_nil().lift().lift());
+                let inner = lane.weaken(&Thinning::shift()).weaken(&Thinning::shift());
+                let body = Exp::let_(&y.weaken(&Thinning::shift()), &code(&body, Some(&inner), n.s));
+                Ok(Exp::let_(&x, &body).cast(name(t)))
+            }
+            AccOp::Agree { a, .. } => scalar(&a, lane, n, t),
+            op => Err(Stuck::new(op.name(), a.at(), "it has dimensions, in control flow that depends on the row")),
+        }
+    })
+}
+
+/// The variable and the way to a component, if a computation is only that, and the variable did not become a scalar.
+fn array<A, R>(a: &Acc<A, R>, n: Numbers) -> Option<Component> {
+    let (depth, path) = component(a)?;
+    let entries = n.s.entries.borrow();
+    let position = entries.len().checked_sub(depth + 1)?;
+    (!matches!(entries[position].form, Form::Scalar(_))).then_some((position, path))
+}
+
+/// The value of a function in a lane.
+fn applied<'b, A, E, L, P, R>(
+    f: &Fun1<A, P, R>,
+    x: &Exp<E, X<'b>, P>,
+    lane: &Exp<E, X<'b>, L>,
+    s: Scope<'_, 'b>,
+) -> Exp<E, X<'b>, R> {
+    let body = f.0.weaken(&Thinning::from_nil().lift());
+    Exp::let_(x, &code(&body, Some(&lane.weaken(&Thinning::shift())), s))
+}
+
+/// Code below a binder, whose variable is the value of a further variable that became a scalar.
+fn with_value<'b, 'e, 'l, P, R>(
+    lane: &Exp<X<'e>, X<'b>, X<'l>>,
+    t: &Ty<P>,
+    n: Numbers<'_, 'b>,
+    f: impl FnOnce(&Exp<HCons<P, X<'e>>, X<'b>, (X<'l>, P)>, Numbers<'_, 'b>) -> Result<R, Stuck>,
+) -> Result<R, Stuck> {
+    let both = Exp::pair(&lane.weaken(&Thinning::shift()), &Exp::var(&Idx::zero(t)));
+    n.s.entries.borrow_mut().push(Entry { level: 0, form: Form::Scalar(depth(lane)) });
+    let result = f(&both, n);
+    n.s.entries.borrow_mut().pop();
+    result
+}
+
+/// The elements of arrays without dimensions: of a variable or a component of it.
+fn elements<'b, 't, R, E, L>(
+    t: &Ty<R>,
+    (position, path): (usize, &[bool]),
+    lane: &Exp<E, X<'b>, L>,
+    n: Numbers<'_, 'b>,
+    m: Guard<'t>,
+) -> Result<Exp<E, X<'b>, X<'t>>, Stuck> {
+    fresh3(|v, g, h| match t.view(v) {
+        TyView::Pair(a, b, _) => {
+            let way = |first| path.iter().copied().chain([first]).collect::<Vec<_>>();
+            let a = elements(&a, (position, &way(true)), lane, n, g)?;
+            Ok(Exp::pair(&a, &elements(&b, (position, &way(false)), lane, n, h)?).cast(name(m)))
+        }
+        TyView::Arr(sh, ..) if sh.raw().width() == 0 => {
+            let entry = n.entry(position, path)?;
+            let variable = n.s.arrays.variable(entry.level, g).ok_or_else(|| Stuck::broken("an array in scope"))?;
+            let TyView::Arr(sh, _, q) = variable.ty().view(h) else { return Err(Stuck::broken("an array")) };
+            let lane = [lane_of(lane)];
+            let ix = from_components(&sh, if entry.form == Form::Shared { &[] } else { &lane });
+            Ok(Exp::index(&variable.cast(q), &ix, None).cast(name(m)))
+        }
+        TyView::Unit(_) => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(m))),
+        TyView::Arr(..) | TyView::Scalar(_) | TyView::List(..) => Err(Stuck::broken("arrays without dimensions")),
+    })
+}
