@@ -28,6 +28,7 @@
 //! `trace` records single runs.
 #![forbid(unsafe_code)]
 
+mod check_grad;
 mod choice;
 #[cfg(feature = "dual")]
 pub mod dual;
@@ -92,6 +93,7 @@ pub use accel_opencl as opencl;
 pub mod native {
     pub use accel_native::{Native, Options, VectorizedInterpreter};
 }
+pub use check_grad::{Deviation, GradientCheck, check_grad};
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
 
 /// Everything that a program needs.
@@ -110,18 +112,19 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | segments of rows | [`fold_seg`](prelude::fold_seg), [`fold1_seg`](prelude::fold1_seg), [`scanl_seg`](prelude::scanl_seg), [`scanr_seg`](prelude::scanr_seg), their variants `scanl1_seg`, `scanl_ex_seg` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
+/// | selection and counting | [`filter`](prelude::filter), [`partition`](prelude::partition), [`unique`](prelude::unique), [`histogram`](prelude::histogram), [`sums_at`](prelude::sums_at), [`expand`](prelude::expand) |
 /// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
-/// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
+/// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`aiterate_indexed`](prelude::aiterate_indexed), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
-/// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first |
+/// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`check_grad`] compares a gradient with differences |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp, run, run_on,
-        value_and_derivative, value_and_grad, value_and_gradient, vjp,
+        Arrays, Elt, Error, check_grad, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp,
+        run, run_on, value_and_derivative, value_and_grad, value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::find_nan;

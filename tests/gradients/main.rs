@@ -37,6 +37,7 @@ mod scalar_gradients;
 mod scalar_loops;
 mod scans;
 mod segments;
+mod selection;
 mod several_outputs;
 mod sort;
 mod special_values;

@@ -64,6 +64,12 @@ fn nested() {
 fn with_derivatives() {
     let cubes = afun(|row: V| sum(map(|x| x * x * x, row)));
     jacobian(Short, move |a: V| vmap(|row: V| call(grad(&cubes), row), matrix(a)));
+    // The adjoint of an array that scalar loops read is an accumulator.
+    let reads = afun(|row: V| sum(map(|x| iterate(2, |y| y * row.at(0) + x, x), row)));
+    let adjoints = afun(move |m: M| vmap(|row: V| call(grad(&reads), row), m));
+    let text = adjoints.to_string();
+    assert!(text.contains("accumulate") && !text.contains("map_accum"), "{text}");
+    jacobian(Short, move |a: V| call(&adjoints, matrix(a)));
     let rows = afun(|row: V| map(|x| x * x, row)).vmap();
     jacobian(Short, move |a: V| call(&rows, matrix(a)));
 }

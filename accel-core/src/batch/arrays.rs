@@ -264,7 +264,15 @@ fn operation<'a, 'r, 'b, 'm>(
             (None, Operand::Shared(x)) => part(spec, slx, &x, false, at, s, m),
             (None, Operand::Lanes(x)) => part(spec, slx, &x, true, at, s, m),
         }),
-        AccOp::Accumulate { .. } => Err(stuck("it has no rule yet")),
+        AccOp::Accumulate { sh, f, init, eq } => fresh3(|g, i, k| {
+            let t = a.ty().cast(*eq).parts().0.sh_elt().0;
+            let sh = free(sh, s).ok_or_else(extents)?;
+            let (init, form) = batch(init, s, g)?;
+            let (init, _) = s.lift(&init, &form, i)?;
+            let outer = s.outer(&t, k)?;
+            let f = of_index(f, (&t, &outer), s, |_, y| y.clone());
+            lanes(&Acc::accumulate(&outer, &join(&outer, s.n, &sh), &f, &init, at), m)
+        }),
     }
 }
 

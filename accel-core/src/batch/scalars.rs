@@ -1,11 +1,11 @@
 //! Scalar code inside of a loop that is batched.
 
-use super::index::{from_components, join, split};
+use super::index::{from_components, join, outer, split};
 use super::scope::{Form, Scope};
 use crate::ast::*;
 use frunk::{HCons, HNil};
 
-/// Whether scalar code reads an element of an array that depends on the lane.
+/// Whether scalar code reads an element of an array that depends on the lane, or adds to one.
 pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
     struct Reads<'s, 'b> {
         s: Scope<'s, 'b>,
@@ -101,6 +101,17 @@ pub fn code<'b, E, A, T, L>(e: &Exp<E, A, T>, lane: Option<&Exp<E, X<'b>, L>>, s
                         split(&Exp::shape(&variable.cast(array)), &shape).1
                     }
                 }
+            }
+            // What a lane adds goes to its own elements.
+            ExpView::Op(ExpOp::Emit { token, to, ix, value, at, eq }) => {
+                let (sh, t) = to.array().sh_elt();
+                let (Some(lane), Some(outer)) = (lane, outer(&sh, g)) else {
+                    unreachable!("code that emits needs the lane")
+                };
+                let to = Accumulator::new(to.position(), &Ty::arr(&outer, &t));
+                let ix = join(&outer, &lane_of(lane), &code(&ix, Some(lane), s));
+                let value = code(&value, Some(lane), s);
+                code(&token, Some(lane), s).cast(eq).emit(&to, &ix, &value, at).cast(eq.sym())
             }
             ExpView::Op(op) => Exp::op(&op.map(&mut Parts { lane, s }), e.ty()),
         })

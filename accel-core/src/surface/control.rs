@@ -1,13 +1,16 @@
 //! Array conditionals and loops.
 
 use super::graph::{ArrayOp, Dir, Handle, ScalarOp, attribute_to, build, visibly_agree};
-use super::handles::Acc;
+use super::handles::{Acc, Exp};
 use super::nodes::{At, array_components, array_tuple, closure, constant, fst, snd};
 use super::primitives::unit;
+use super::{iota, the};
+use crate::array::Array;
 use crate::ast::ty::Repr;
 use crate::repr::{Agreement, RawTy, Scalar, ScalarType};
 use crate::types::arrays::{Arrays, IntoAcc, Listed, Rows};
 use crate::types::elt::ToExp;
+use crate::types::shape::Z;
 use std::panic::Location;
 
 /// The user's function, and its place in the source.
@@ -73,6 +76,33 @@ pub fn aiterate<A: Arrays, R: IntoAcc<Arrays = A>>(
         b.push(ArrayOp::MapAccum { dir: Dir::Left, n, step, init, xs }, RawTy::pair(A::Repr::raw(), RawTy::Unit))
     });
     Acc::new(array_components::<2>(both)[0])
+}
+
+/// `f`, applied `n` times to the number of the step, from 0 on, and the arrays `init`. If `n` is negative, this is `init`.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// // 0, 1, 1, 2, 3, 5, ...
+/// let step = |i: Exp<i64>, xs: Acc<Vector<i64>>| set(xs, i + 2, xs.at(i) + xs.at(i + 1));
+/// let fibonacci = afun(|n: Acc<Scalar<i64>>| aiterate_indexed(the(n) - 2, step, generate(the(n), |i| i.min(1))));
+/// assert_eq!(run_with(&Interpreter, &fibonacci, &Array::scalar(6i64))?.to_vec(), [0, 1, 1, 2, 3, 5]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn aiterate_indexed<A: Arrays, R: IntoAcc<Arrays = A>>(
+    n: impl ToExp<i64>,
+    f: impl FnOnce(Exp<i64>, A::Acc) -> R,
+    init: impl IntoAcc<Arrays = A>,
+) -> Acc<A> {
+    let site = ("aiterate_indexed", Location::caller());
+    let numbers = {
+        let _site = attribute_to(site.0, site.1);
+        iota(n.to_exp().max(0))
+    };
+    let step = |s, k: Acc<Array<Z, i64>>| (f(the(k), s), ());
+    map_accum(site, Dir::Left, step, init.into_acc(), numbers).0
 }
 
 /// Threads a state through the rows of arrays, from the first row to the last one, and lists what each step returns.

@@ -24,6 +24,7 @@ mod reductions;
 mod rows;
 mod scalar_loops;
 mod segments;
+mod selection;
 mod slicing;
 mod sorting;
 mod stable_functions;
@@ -31,7 +32,7 @@ mod updates;
 mod vmap;
 
 pub use acc::{shape, the, use_};
-pub use control::{acond, aiterate, awhile, map_accum_l, map_accum_r};
+pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
@@ -52,6 +53,7 @@ pub use reductions::{
 pub use rows::{log_softmax, log_sum_exp, norm, softmax};
 pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
+pub use selection::{expand, filter, histogram, partition, sums_at, unique};
 pub use slicing::{All, SliceDim, Slicing};
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 pub use updates::{set, set_block, set_row, set_slice, update};

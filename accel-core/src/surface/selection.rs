@@ -1,0 +1,124 @@
+//! Vectors whose lengths are known when the program runs: elements that satisfy a condition, and positions of segments.
+//!
+//! All of them count, and scatter what they count: a scan gives the places of the elements, and the last sum is the length. So they
+//! are differentiated as gathers and scatters are.
+
+use super::graph::{attribute_to, users};
+use super::{
+    Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, take, the,
+    zip_with,
+};
+use crate::array::Array;
+use crate::types::{Dim1, Elt, Num, Primitive, Z};
+use std::panic::Location;
+
+type Vector<T> = Acc<Array<Dim1, T>>;
+
+/// The elements for which `keep` is true, in their order.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let positive = afun(|xs: Acc<Vector<f64>>| filter(|x| x.gt(0.0), xs));
+/// let xs = Array::vector(vec![1.0, -2.0, 3.0]);
+/// assert_eq!(run_with(&Interpreter, &positive, &xs)?.to_vec(), [1.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn filter<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> Vector<T> {
+    let _site = attribute_to("filter", Location::caller());
+    selected(kept(keep, xs), xs)
+}
+
+/// The elements for which `keep` is true, and the others, each in their order.
+#[track_caller]
+pub fn partition<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> (Vector<T>, Vector<T>) {
+    let _site = attribute_to("partition", Location::caller());
+    let keep = kept(keep, xs);
+    (selected(keep, xs), selected(map(|keep| !keep, keep), xs))
+}
+
+/// The different elements, sorted. The derivative goes to the first of equal elements. (In NumPy, this is `unique`.)
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let xs = Array::vector(vec![3i64, 1, 3, 2, 1]);
+/// assert_eq!(run_with(&Interpreter, &afun(unique::<i64>), &xs)?.to_vec(), [1, 2, 3]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn unique<K: Primitive>(xs: Vector<K>) -> Vector<K> {
+    let _site = attribute_to("unique", Location::caller());
+    let order = argsort(xs);
+    let sorted = gather(order, xs);
+    let first = generate(sorted.len(), |i: Exp<i64>| i.eq(0).or(sorted.at(i).ne(sorted.at((i - 1).max(0)))));
+    selected(first, sorted)
+}
+
+/// For each element of segments with these lengths the number of its segment: `lengths[k]` times `k`, for all `k`. Negative lengths
+/// count as 0.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let segments = afun(|lengths: Acc<Vector<i64>>| expand(lengths));
+/// let lengths = Array::vector(vec![2i64, 0, 3]);
+/// assert_eq!(run_with(&Interpreter, &segments, &lengths)?.to_vec(), [0, 0, 2, 2, 2]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn expand(lengths: Vector<i64>) -> Vector<i64> {
+    let _site = attribute_to("expand", Location::caller());
+    let lengths = map(|n| n.max(0), lengths);
+    let (starts, total) = scanl_ex(|a, b| a + b, 0i64, lengths);
+    let total = the(total);
+    // At each place, how many segments begin there; the empty ones at the end begin behind the last place.
+    let one = fill(starts.len(), 1i64);
+    let begin = permute(|a, b| a + b, fill(total, 0i64), |k: Exp<i64>| (starts.at(k).lt(total), starts.at(k)), one);
+    map(|k| k - 1, scanl1(|a, b| a + b, begin))
+}
+
+/// How often each of the numbers 0, …, `n` - 1 occurs. Other numbers do not count. (In NumPy, this is `bincount`.)
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let counts = afun(|xs: Acc<Vector<i64>>| histogram(3, xs));
+/// assert_eq!(run_with(&Interpreter, &counts, &Array::vector(vec![0i64, 2, 2, 7, -1]))?.to_vec(), [1, 0, 2]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn histogram(n: impl ToExp<i64>, xs: Vector<i64>) -> Vector<i64> {
+    let _site = attribute_to("histogram", Location::caller());
+    sums_at(n, xs, fill(xs.len(), 1i64))
+}
+
+/// The sums of the elements of `xs` with equal numbers in `to`: for each of the numbers 0, …, `n` - 1 the sum of those `xs[i]` with
+/// `to[i]` equal to it. Elements with other numbers are dropped. Vectors of different lengths are an error when the program runs. (In
+/// JAX, this is `segment_sum`.)
+#[track_caller]
+pub fn sums_at<T: Num>(n: impl ToExp<i64>, to: Vector<i64>, xs: Vector<T>) -> Vector<T> {
+    let _site = attribute_to("sums_at", Location::caller());
+    let (n, xs) = (n.to_exp().max(0), zip_with(|_, x| x, to, xs));
+    let inside = |i: Exp<i64>| (to.at(i).ge(0).and(to.at(i).lt(n)), to.at(i));
+    permute(|a, b| a + b, fill(n, lit::<T>(0.0)), inside, xs)
+}
+
+fn kept<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> Vector<bool> {
+    map(|x| users(|| keep(x)).to_exp(), xs)
+}
+
+/// The elements at places where `keep` is true.
+fn selected<T: Elt>(keep: Vector<bool>, xs: Vector<T>) -> Vector<T> {
+    let ones = map(|keep| cond::<i64>(keep, 1, 0), keep);
+    let (places, count): (Vector<i64>, Acc<Array<Z, i64>>) = scanl_ex(|a, b| a + b, 0i64, ones);
+    let count = the(count);
+    let from =
+        permute(|new, _| new, take(count, iota(xs.len())), |i: Exp<i64>| (keep.at(i), places.at(i)), iota(xs.len()));
+    gather(from, xs)
+}

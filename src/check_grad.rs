@@ -1,0 +1,244 @@
+//! Compares the gradient of a program with differences of its values, for users.
+
+use crate::choice::run;
+use accel_ad::{OneNumber, grad};
+use accel_core::afun::Afun;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_core::types::{Arrays, Inputs};
+use std::borrow::Borrow;
+use std::fmt;
+
+/// How many numbers of the argument are changed one by one.
+const NUMBERS: usize = 100;
+/// In how many random directions all of them are changed.
+const DIRECTIONS: usize = 4;
+
+/// A gradient beside differences: the result of [`check_grad`].
+#[derive(Clone, Debug)]
+pub struct GradientCheck {
+    /// How many numbers of the argument and directions were looked at.
+    pub looked_at: usize,
+    /// Where gradient and differences are farthest apart, by the precision of the differences; `None` without numbers.
+    pub worst: Option<Deviation>,
+}
+
+/// A derivative beside a difference.
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    /// The number that is changed: the array of the argument, from the left, and the index. `None` for a random direction.
+    pub number: Option<(usize, Vec<usize>)>,
+    /// The derivative according to the gradient.
+    pub gradient: f64,
+    /// The derivative according to differences.
+    pub difference: f64,
+    /// How precise the difference is.
+    pub precision: f64,
+}
+
+impl GradientCheck {
+    /// Whether the gradient agrees with all differences, as far as these are precise.
+    pub fn agrees(&self) -> bool {
+        self.worst.as_ref().is_none_or(|worst| worst.ratio() <= 1.0)
+    }
+}
+
+impl Deviation {
+    fn ratio(&self) -> f64 {
+        let ratio = (self.gradient - self.difference).abs() / self.precision;
+        // Values that are not finite on both sides say nothing; on one side, they do not agree.
+        match (self.gradient.is_finite(), self.difference.is_finite()) {
+            (true, true) => ratio,
+            (false, false) => 0.0,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+impl fmt::Display for GradientCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(worst) = &self.worst else {
+            return f.write_str("there is no floating-point number to differentiate by");
+        };
+        match self.agrees() {
+            true => write!(f, "the gradient agrees with {} differences; farthest apart: ", self.looked_at)?,
+            false => f.write_str("the gradient does not agree with differences: ")?,
+        }
+        match &worst.number {
+            Some((array, index)) => write!(f, "at index {index:?} of array {array} of the argument")?,
+            None => f.write_str("in a random direction")?,
+        }
+        let Deviation { gradient, difference, precision, .. } = worst;
+        write!(
+            f,
+            ", the derivative is {gradient:e} by the gradient, and {difference:e} ± {precision:.0e} by differences"
+        )
+    }
+}
+
+/// Compares the gradient of a program at `x` with differences of its values.
+///
+/// Up to a hundred numbers of the argument are changed one by one, and all together in a few random directions, which are the same in each
+/// run. The precision of a difference is estimated from steps of several sizes. Near a kink or a jump, differences are of no
+/// use, and there the two need not agree; a discrete function such as `floor`, and `detach`, are further reasons.
+///
+/// ```
+/// use accel::prelude::*;
+///
+/// # fn main() -> Result<(), Error> {
+/// let prog = afun(|x: Acc<Vector<f64>>| sum(map(|x| x.sin() * x, x)));
+/// let check = check_grad(&prog, &Array::vector(vec![0.3, 1.5, -2.0]))?;
+/// assert!(check.agrees(), "{check}");
+///
+/// // A derivative that was left out.
+/// let wrong = afun(|x: Acc<Vector<f64>>| sum(map(|x| x.sin() * x.detach(), x)));
+/// let check = check_grad(&wrong, &Array::vector(vec![0.3, 1.5, -2.0]))?;
+/// assert!(!check.agrees());
+/// assert_eq!(check.worst.unwrap().number, Some((0, vec![1])));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Those of a run of the program or of its gradient.
+pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl Borrow<Afun<A, R>>, x: impl Inputs<A>) -> Result<GradientCheck> {
+    let (prog, x) = (prog.borrow(), x.to_tuple());
+    let gradient = numbers(&run(grad(prog), &A::from_tuple(x.clone())?)?.to_tuple());
+    let at = numbers(&x);
+    let places = places(&x);
+    if gradient.len() != at.len() || places.len() != at.len() {
+        return Err(Error::Internal("a gradient of another size than the argument".into()));
+    }
+    let differences = Differences {
+        value: &|moved: &[f64]| {
+            let y = run(prog, &A::from_tuple(with_numbers(&x, &mut moved.iter().copied()))?)?;
+            Ok(numbers(&y.to_tuple()).first().copied().unwrap_or(f64::NAN))
+        },
+        eps: if is_single(&x) { f64::from(f32::EPSILON) } else { f64::EPSILON },
+        at: &at,
+    };
+    let mut all = vec![];
+    for k in chosen(&gradient) {
+        let mut direction = vec![0.0; at.len()];
+        direction[k] = 1.0;
+        all.push(differences.compare(&direction, &gradient, Some(places[k].clone()))?);
+    }
+    let mut seed = 1u64;
+    for _ in 0..if at.is_empty() { 0 } else { DIRECTIONS } {
+        let direction: Vec<f64> = at.iter().map(|_| random(&mut seed)).collect();
+        all.push(differences.compare(&direction, &gradient, None)?);
+    }
+    let looked_at = all.len();
+    let worst = all.into_iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    Ok(GradientCheck { looked_at, worst })
+}
+
+/// Differences of the values of a program around a place.
+struct Differences<'a> {
+    value: &'a dyn Fn(&[f64]) -> Result<f64>,
+    /// The precision of the numbers.
+    eps: f64,
+    at: &'a [f64],
+}
+
+impl Differences<'_> {
+    fn compare(&self, direction: &[f64], gradient: &[f64], number: Option<(usize, Vec<usize>)>) -> Result<Deviation> {
+        let slope = direction.iter().zip(gradient).filter(|(d, _)| **d != 0.0).map(|(d, g)| d * g).sum::<f64>();
+        let scale = direction.iter().zip(self.at).filter(|(d, _)| **d != 0.0).fold(1.0f64, |m, (_, x)| m.max(x.abs()));
+        let moved = |h: f64| -> Result<f64> {
+            let x: Vec<f64> = self.at.iter().zip(direction).map(|(x, d)| x + h * d).collect();
+            (self.value)(&x)
+        };
+        // Of several steps, that on which the next smaller one agrees best.
+        let mut slopes = vec![];
+        for k in 0..5 {
+            let h = self.eps.cbrt() * scale * 8.0 / 4f64.powi(k);
+            let (up, down) = (moved(h)?, moved(-h)?);
+            let rounding = self.eps * up.abs().max(down.abs()) / h;
+            slopes.push(((up - down) / (2.0 * h), rounding));
+        }
+        let pairs = slopes.windows(2).map(|w| (w[1].0, (w[0].0 - w[1].0).abs() + w[1].1));
+        let best = pairs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((f64::NAN, f64::NAN));
+        let precision = 10.0 * best.1 + self.eps.sqrt() * slope.abs().max(best.0.abs()).max(self.eps.sqrt());
+        Ok(Deviation { number, gradient: slope, difference: best.0, precision })
+    }
+}
+
+/// The numbers that are changed one by one: all, or those with the largest derivatives and some others.
+fn chosen(gradient: &[f64]) -> Vec<usize> {
+    let mut by_size: Vec<usize> = (0..gradient.len()).collect();
+    if gradient.len() <= NUMBERS {
+        return by_size;
+    }
+    by_size.sort_by(|a, b| gradient[*b].abs().total_cmp(&gradient[*a].abs()));
+    let others = (0..NUMBERS * 3 / 4).map(|k| k * gradient.len() / (NUMBERS * 3 / 4));
+    let mut all: Vec<usize> = by_size.iter().copied().take(NUMBERS / 4).chain(others).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A number between -1 and 1 (xorshift).
+fn random(seed: &mut u64) -> f64 {
+    *seed = (*seed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// The floating-point numbers of arrays.
+fn numbers(a: &ArrayTuple) -> Vec<f64> {
+    let column = |c: &Column| match c {
+        Column::F64(c) => c.to_vec(),
+        Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+        _ => vec![],
+    };
+    a.leaves().iter().flat_map(|a| &a.columns).flat_map(column).collect()
+}
+
+/// Whether some of the numbers have single precision.
+fn is_single(a: &ArrayTuple) -> bool {
+    a.leaves().iter().flat_map(|a| &a.columns).any(|c| matches!(c, Column::F32(_)))
+}
+
+/// The array and the index of each number.
+fn places(a: &ArrayTuple) -> Vec<(usize, Vec<usize>)> {
+    let index = |a: &RawArray, mut i: usize| {
+        let mut index: Vec<usize> = a
+            .extents
+            .iter()
+            .rev()
+            .map(|n| {
+                let at = i % n;
+                i /= n;
+                at
+            })
+            .collect();
+        index.reverse();
+        index
+    };
+    let of_array = |(k, a): (usize, &&RawArray)| {
+        let columns = a.columns.iter().filter(|c| matches!(c, Column::F32(_) | Column::F64(_))).count();
+        let size = a.extents.iter().product::<usize>();
+        (0..columns).flat_map(|_| (0..size).map(|i| (k, index(a, i)))).collect::<Vec<_>>()
+    };
+    a.leaves().iter().enumerate().flat_map(of_array).collect()
+}
+
+/// The arrays with other floating-point numbers.
+fn with_numbers(a: &ArrayTuple, new: &mut dyn Iterator<Item = f64>) -> ArrayTuple {
+    match a {
+        ArrayTuple::Unit => ArrayTuple::Unit,
+        ArrayTuple::Pair(p) => {
+            let first = with_numbers(&p.0, new);
+            ArrayTuple::pair(first, with_numbers(&p.1, new))
+        }
+        ArrayTuple::Array(a) => {
+            let mut column = |c: &Column| match c {
+                Column::F64(c) => new.take(c.len()).collect::<Vec<_>>().into(),
+                Column::F32(c) => new.take(c.len()).map(|x| x as f32).collect::<Vec<_>>().into(),
+                other => other.clone(),
+            };
+            let columns = a.columns.iter().map(&mut column).collect();
+            ArrayTuple::Array(RawArray { extents: a.extents.clone(), columns })
+        }
+    }
+}
