@@ -1,6 +1,6 @@
 //! Each eval as a session: the tool's answers, compared with plain loops and derivatives found by hand.
 
-use crate::reference::{ba, gmm, kmeans, llsq, lse};
+use crate::reference::{ba, descent, det, gmm, kmeans, llsq, lse, lstm, ode};
 use crate::support::{BACKENDS, Driver, assert_close, extents};
 use adbench::Lcg;
 use serde_json::{Value, json};
@@ -171,6 +171,102 @@ fn ba_is_a_sparse_jacobian() {
             assert_eq!(found["w_err"]["repeated"], p);
         }
     });
+}
+
+#[test]
+fn ode_is_a_method_of_runge_and_kutta() {
+    on_all_backends("ode", |driver| {
+        let mut random = Lcg::new(6);
+        // A step moves information by four numbers: after few steps, the last number does not depend on the first ones.
+        for (n, steps) in [(1, 1), (1, 5), (2, 3), (7, 2), (9, 1), (40, 11), (1000, 3)] {
+            let xs = vector(&mut random, n, 0.0, 2.0);
+            let input = once(json!({ "x": xs, "s": steps }));
+            assert_close("primal", &driver.evaluate("ode", "primal", input.clone()), &ode::value(&xs, steps));
+            let expected = ode::gradient(&xs, steps);
+            assert!(n > 4 * steps || expected[0] != 0.0);
+            assert_close("gradient", &driver.evaluate("ode", "gradient", input), &expected);
+        }
+    });
+}
+
+#[test]
+fn det_is_a_determinant() {
+    on_all_backends("det", |driver| {
+        let mut random = Lcg::new(7);
+        for n in 0..=8 {
+            let a = vector(&mut random, n * n, -1.0, 1.0);
+            let input = once(json!({ "A": a, "ell": n }));
+            assert_close("primal", &driver.evaluate("det", "primal", input.clone()), &[det::value(&a, n)]);
+            assert_close("gradient", &driver.evaluate("det", "gradient", input), &det::gradient(&a, n));
+        }
+    });
+}
+
+#[test]
+fn lstm_is_a_recurrent_network() {
+    on_all_backends("lstm", |driver| {
+        let mut random = Lcg::new(8);
+        for (l, b, c) in [(1, 1, 2), (1, 3, 5), (2, 14, 30), (3, 4, 12), (6, 14, 3)] {
+            let problem = lstm::Problem {
+                main: matrix(&mut random, 2 * l, 4 * b),
+                extra: matrix(&mut random, 3, b),
+                state: matrix(&mut random, 2 * l, b),
+                text: matrix(&mut random, c, b),
+            };
+            let lstm::Problem { main, extra, state, text } = &problem;
+            let input = once(json!({ "main_params": main, "extra_params": extra, "state": state, "sequence": text }));
+            assert_close("loss", &driver.evaluate("lstm", "objective", input.clone()), &[problem.value()]);
+            assert_close("gradient", &driver.evaluate("lstm", "jacobian", input), &problem.gradient());
+        }
+    });
+}
+
+/// The modes of the outer and the inner derivative: each combination finds the same.
+const MODES: [&str; 4] = ["ff", "fr", "rf", "rr"];
+
+#[test]
+fn particle_lands_at_the_origin() {
+    on_all_backends("particle", |driver| {
+        for w in [0.0, 0.2, 1.0] {
+            for function in MODES {
+                let found = driver.evaluate("particle", function, once(json!({ "w": w })));
+                assert_close(function, &found, &[descent::particle(w)]);
+            }
+        }
+        let found = driver.evaluate("particle", "rr", once(json!({ "w": 0 })));
+        assert!((found.as_f64().unwrap() - 0.207_191_874_648_611_6).abs() < 1e-10, "the eval's own number: {found}");
+    });
+}
+
+#[test]
+fn saddle_is_found_by_nested_searches() {
+    on_all_backends("saddle", |driver| {
+        for start in [[1.0, 1.0], [0.5, -2.0], [0.0, 0.0]] {
+            for function in MODES {
+                let found = driver.evaluate("saddle", function, once(json!({ "start": start })));
+                assert_close(function, &found, &descent::saddle(start));
+            }
+        }
+        let found = driver.evaluate("saddle", "ff", once(json!({ "start": [1, 1] })));
+        assert_close("the eval's own numbers", &found, &[8.246324826140356e-06; 4]);
+    });
+}
+
+/// Numbers with which a search would never end.
+#[test]
+fn searches_that_get_lost_end() {
+    let mut driver = Driver::new(&[]);
+    driver.start("saddle");
+    assert_eq!(driver.send("define", json!({ "module": "particle" }))["success"], true);
+    for w in [1e3, -1e6, 1e300, -1e308] {
+        for function in MODES {
+            driver.evaluate("particle", function, once(json!({ "w": w })));
+            driver.evaluate("saddle", function, once(json!({ "start": [w, 1] })));
+        }
+    }
+    // There, both charges push the particle upwards, and it never lands.
+    assert_eq!(driver.evaluate("particle", "rf", once(json!({ "w": 2 }))), json!(null));
+    driver.finish();
 }
 
 #[test]
