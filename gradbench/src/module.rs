@@ -85,7 +85,7 @@ impl Module {
     }
 
     /// Adds a function, given as a function from its input to its output.
-    fn with<I: DeserializeOwned, O: Serialize>(
+    pub fn with<I: DeserializeOwned, O: Serialize>(
         mut self,
         name: &'static str,
         function: impl Fn(I, Repetition) -> Result<(O, Vec<Timing>), Failure> + 'static,

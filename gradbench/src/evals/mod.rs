@@ -4,6 +4,7 @@ pub mod ba;
 pub mod det;
 pub mod gmm;
 pub mod hello;
+pub mod ht;
 pub mod kmeans;
 pub mod llsq;
 pub mod lse;
@@ -22,6 +23,7 @@ pub const EVALS: &[(&str, fn(&'static dyn Backend) -> Result<Module, Error>)] = 
     ("det", det::module),
     ("gmm", gmm::module),
     ("hello", hello::module),
+    ("ht", ht::module),
     ("kmeans", kmeans::module),
     ("llsq", llsq::module),
     ("lse", lse::module),

@@ -1,6 +1,6 @@
 //! Each eval as a session: the tool's answers, compared with plain loops and derivatives found by hand.
 
-use crate::reference::{ba, descent, det, gmm, kmeans, llsq, lse, lstm, ode};
+use crate::reference::{ba, descent, det, gmm, ht, kmeans, llsq, lse, lstm, ode};
 use crate::support::{BACKENDS, Driver, assert_close, extents};
 use adbench::Lcg;
 use serde_json::{Value, json};
@@ -227,7 +227,7 @@ const MODES: [&str; 4] = ["ff", "fr", "rf", "rr"];
 #[test]
 fn particle_lands_at_the_origin() {
     on_all_backends("particle", |driver| {
-        for w in [0.0, 0.2, 1.0] {
+        for w in [0.0, 0.2, 0.4] {
             for function in MODES {
                 let found = driver.evaluate("particle", function, once(json!({ "w": w })));
                 assert_close(function, &found, &[descent::particle(w)]);
@@ -266,6 +266,112 @@ fn searches_that_get_lost_end() {
     }
     // There, both charges push the particle upwards, and it never lands.
     assert_eq!(driver.evaluate("particle", "rf", once(json!({ "w": 2 }))), json!(null));
+    driver.finish();
+}
+
+/// A hand of 22 bones: an arm of two, and five fingers of four.
+fn hand(random: &mut Lcg, vertices: usize, c: usize, is_simple: bool) -> ht::Problem {
+    let affine = |random: &mut Lcg| {
+        let rows = matrix(random, 3, 4);
+        std::array::from_fn(|i| std::array::from_fn(|j| if i < 3 { rows[i][j] } else { f64::from(u8::from(j == 3)) }))
+    };
+    let mut chosen = |n: usize, below: usize| (0..n).map(|_| random.uniform(0.0, below as f64) as usize).collect();
+    let (corners, chosen): (Vec<usize>, _) = (chosen(30, vertices), chosen(c, if is_simple { vertices } else { 10 }));
+    ht::Problem {
+        parents: (0..22)
+            .map(|bone| {
+                if bone < 2 {
+                    bone - 1
+                } else if bone % 4 == 2 {
+                    1
+                } else {
+                    bone - 1
+                }
+            })
+            .collect(),
+        relatives: (0..22).map(|_| affine(random)).collect(),
+        inverses: (0..22).map(|_| affine(random)).collect(),
+        positions: matrix(random, vertices, 4).into_iter().map(|row| [row[0], row[1], row[2], row[3]]).collect(),
+        weights: matrix(random, vertices, 22),
+        triangles: corners.chunks(3).map(|corners| [corners[0], corners[1], corners[2]]).collect(),
+        is_mirrored: is_simple,
+        chosen,
+        points: matrix(random, c, 3).into_iter().map(|row| [row[0], row[1], row[2]]).collect(),
+        places: matrix(random, if is_simple { 0 } else { c }, 2).into_iter().map(|row| [row[0], row[1]]).collect(),
+    }
+}
+
+fn hand_input(problem: &ht::Problem, pose: &[f64]) -> Value {
+    let model = json!({
+        "bone_count": problem.parents.len(), "bone_names": vec![""; problem.parents.len()], "parents": problem.parents,
+        "base_relatives": problem.relatives, "inverse_base_absolutes": problem.inverses,
+        "base_positions": problem.positions, "weights": problem.weights, "triangles": problem.triangles,
+        "is_mirrored": problem.is_mirrored,
+    });
+    let data = json!({ "model": model, "correspondences": problem.chosen, "points": problem.points });
+    once(json!({ "theta": pose, "data": data, "us": problem.places }))
+}
+
+#[test]
+fn ht_is_a_jacobian_by_the_pose_of_a_hand() {
+    on_all_backends("ht", |driver| {
+        let mut random = Lcg::new(9);
+        for (vertices, c, is_simple, turning) in
+            [(1, 1, true, 1.0), (50, 20, true, 1.0), (40, 70, false, 1.0), (40, 3, false, 1e-5), (40, 3, true, 0.0)]
+        {
+            let problem = hand(&mut random, vertices, c, is_simple);
+            let mut pose = vector(&mut random, 26, -1.0, 1.0);
+            pose[..3].iter_mut().for_each(|r| *r *= turning);
+            let input = hand_input(&problem, &pose);
+            assert_close("objective", &driver.evaluate("ht", "objective", input.clone()), &problem.value(&pose));
+            let found = driver.evaluate("ht", "jacobian", input);
+            assert_eq!(extents(&found), [3 * c, if is_simple { 26 } else { 28 }]);
+            assert_close("jacobian", &found, &problem.jacobian(&pose));
+        }
+    });
+}
+
+#[test]
+fn hands_that_contradict_themselves() {
+    let mut driver = Driver::new(&[]);
+    driver.start("ht");
+    let mut random = Lcg::new(10);
+    let hand = hand_input(&hand(&mut random, 5, 3, false), &[0.5; 26]);
+    driver.evaluate("ht", "jacobian", hand.clone());
+    let cases = [
+        ("/theta", json!([1, 2]), "`theta` has 2 entries"),
+        ("/us", json!([[0, 0]]), "`us` has 1 entries"),
+        ("/us", json!([[0]]), "invalid length"),
+        ("/us", json!([]), "index"),
+        ("/data/points", json!([]), "`points` has 0 entries"),
+        ("/data/correspondences", json!([0, 1, 10]), "index"),
+        ("/data/correspondences", json!([0, 1, -1]), "index"),
+        ("/data/correspondences", json!([0, 1, 1u64 << 63]), "invalid value"),
+        ("/data/model/bone_count", json!(21), "`parents` has 22 entries"),
+        ("/data/model/bone_count", json!(1u64 << 62), "`parents` has 22 entries"),
+        ("/data/model/parents/5", json!(5), "parent of bone 5 is 5"),
+        ("/data/model/parents/0", json!(-2), "parent of bone 0 is -2"),
+        ("/data/model/base_relatives/3/3", json!([0, 0, 1, 1]), "no affine map"),
+        ("/data/model/base_relatives/3", json!([[1]]), "invalid length"),
+        ("/data/model/inverse_base_absolutes", json!([]), "`inverse_base_absolutes` has 0 entries"),
+        ("/data/model/weights/2", json!([1]), "`weights` is not a matrix"),
+        ("/data/model/base_positions", json!([]), "`weights`"),
+        ("/data/model/triangles/0", json!([0, 1]), "invalid length"),
+        ("/data/model/is_mirrored", json!(0), "invalid type"),
+    ];
+    for (field, value, message) in cases {
+        for function in ["objective", "jacobian"] {
+            let mut input = hand.clone();
+            *input.pointer_mut(field).unwrap() = value.clone();
+            if field == "/us" && value == json!([]) {
+                input["data"]["correspondences"] = json!([0, 1, 5]);
+            }
+            let answer = driver.send("evaluate", json!({ "module": "ht", "function": function, "input": input }));
+            assert_eq!(answer["success"], false, "{field} = {value}: {answer}");
+            assert!(answer["error"].as_str().unwrap().contains(message), "{field} = {value}: {answer}, not {message}");
+        }
+    }
+    driver.evaluate("ht", "jacobian", hand);
     driver.finish();
 }
 

@@ -6,6 +6,7 @@ pub mod ba;
 pub mod descent;
 pub mod det;
 pub mod gmm;
+pub mod ht;
 pub mod kmeans;
 pub mod llsq;
 pub mod lse;
