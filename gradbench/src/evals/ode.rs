@@ -12,7 +12,7 @@ const TIME: f64 = 2.0;
 /// The solution of y₀' = x₀, yᵢ' = xᵢ yᵢ₋₁ that begins with 0, after this number of steps of the classical method.
 pub fn solution(xs: Acc<Vector<f64>>, steps: Acc<Scalar<i64>>) -> Acc<Vector<f64>> {
     let step = TIME / the(steps).cast::<f64>();
-    let slope = |ys: Acc<Vector<f64>>| imap(|i, x| x * cond(i.eq(0), lit(1.0), ys.at(i - 1)), xs);
+    let slope = |ys: Acc<Vector<f64>>| imap(|i, x| x * cond(i.gt(0), ys.at(i - 1), lit(1.0)), xs);
     let advance = |ys, time: Exp<f64>, slope| zip_with(|y, slope| y + time * slope, ys, slope);
     let next = |ys| {
         let first = slope(ys);
