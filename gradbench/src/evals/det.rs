@@ -90,14 +90,14 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
 
 /// The input that the eval sends: a matrix, row by row.
 #[derive(Deserialize)]
-#[allow(non_snake_case, reason = "the eval's name")]
 struct Input {
-    A: Vec<f64>,
+    #[serde(rename = "A")]
+    a: Vec<f64>,
     ell: usize,
 }
 
 fn argument(input: Input) -> Result<Matrix<f64>, Failure> {
-    let Input { A: a, ell } = input;
+    let Input { a, ell } = input;
     if ell > MOST {
         return Err(Failure::Input(format!("`ell` is {ell}, and a matrix has at most {MOST} rows")));
     }

@@ -194,12 +194,13 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     Ok(module.with("jacobian", move |input: Input, repetition| match arguments(input)? {
         Arguments::Simple(arguments) => {
             let (by_pose, timings) = repetition.run(|| simple.run(&arguments))?;
-            Ok((rows(&[&by_pose.to_vec()], by_pose.shape().into()), timings))
+            let [_, c]: [usize; 2] = by_pose.shape().into();
+            Ok((rows(&[&by_pose.to_vec()], c), timings))
         }
         Arguments::Complicated(arguments) => {
             let ((by_first, by_second, by_pose), timings) = repetition.run(|| complicated.run(&arguments))?;
-            let [axes, c]: [usize; 2] = by_pose.shape().into();
-            Ok((rows(&[&by_first.to_vec(), &by_second.to_vec(), &by_pose.to_vec()], [axes + 2, c]), timings))
+            let [_, c]: [usize; 2] = by_pose.shape().into();
+            Ok((rows(&[&by_first.to_vec(), &by_second.to_vec(), &by_pose.to_vec()], c), timings))
         }
     }))
 }
@@ -290,9 +291,8 @@ fn coordinates(points: &[Point]) -> Vec<f64> {
     points.iter().flat_map(|&(x, y, z)| [x, y, z]).collect()
 }
 
-/// The rows of a matrix from its columns.
-fn rows(columns: &[&[Point]], [n, c]: [usize; 2]) -> Vec<Vec<f64>> {
+/// The rows of a matrix from its columns, each of c points.
+fn rows(columns: &[&[Point]], c: usize) -> Vec<Vec<f64>> {
     let columns = columns.iter().flat_map(|columns| columns.chunks(c.max(1))).map(coordinates).collect::<Vec<_>>();
-    debug_assert!(c == 0 || columns.len() == n);
     (0..3 * c).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }

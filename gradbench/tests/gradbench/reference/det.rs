@@ -8,7 +8,7 @@ pub fn value(a: &[f64], n: usize) -> f64 {
 /// The determinant without a row and a column, negated if they have different parity.
 fn cofactor(a: &[f64], n: usize, row: usize, column: usize) -> f64 {
     let rest: Vec<f64> = (0..n * n).filter(|i| i / n != row && i % n != column).map(|i| a[i]).collect();
-    value(&rest, n - 1) * if (row + column) % 2 == 0 { 1.0 } else { -1.0 }
+    value(&rest, n - 1) * if (row + column).is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
 /// The determinant is linear in each entry, whose factor is its cofactor.
