@@ -7,13 +7,17 @@ import json
 import math
 import sys
 
-# The size of a workload: as a formula in the plot, and as a function of the eval's input. `hello` has none.
+# The size of a workload: as a formula in the plot, and as a function of the eval's input. `hello`, `particle` and `saddle` have none.
 SIZES = {
     "lse": ("n", lambda i: len(i["x"])),
     "llsq": ("n·m", lambda i: i["n"] * len(i["x"])),
     "kmeans": ("k·n·d", lambda i: len(i["centroids"]) * len(i["points"]) * len(i["points"][0])),
     "gmm": ("n·k·d²", lambda i: i["n"] * i["k"] * i["d"] ** 2),
     "ba": ("p", lambda i: i["p"]),
+    "det": ("ℓ!", lambda i: math.factorial(i["ell"])),
+    "ode": ("n·s", lambda i: len(i["x"]) * i["s"]),
+    "lstm": ("l·c", lambda i: len(i["main_params"]) // 2 * len(i["sequence"])),
+    "ht": ("c", lambda i: len(i["data"]["correspondences"])),
 }
 # Names and colours of the function and of its derivative.
 FUNCTIONS = [

@@ -16,6 +16,20 @@ pub fn matrix(name: &str, rows: Vec<Vec<f64>>) -> Result<Matrix<f64>, Failure> {
     Ok(Array::matrix(n, m, rows.concat())?)
 }
 
+/// The matrix of these rows, which must have these extents.
+///
+/// # Errors
+/// It has others.
+pub fn matrix_of(name: &str, extents: [usize; 2], rows: Vec<Vec<f64>>) -> Result<Matrix<f64>, Failure> {
+    let matrix = matrix(name, rows)?;
+    let found: [usize; 2] = matrix.shape().into();
+    // If there are no rows, their length is not known.
+    match found == extents || found[0] == 0 && extents[0] == 0 {
+        true => Ok(matrix),
+        false => Err(Failure::Input(format!("`{name}` is {found:?} and should be {extents:?}"))),
+    }
+}
+
 /// A number of the host.
 pub fn number(x: Scalar<f64>) -> f64 {
     x.item()

@@ -7,14 +7,18 @@
 //!
 //! - [`evals`]: the programs, one module for each eval
 //! - [`module`]: the compiled functions of an eval; [`conversions`]: their data
+//! - [`descent`]: gradient descent, for the evals that differentiate through it
+//! - [`space`]: vectors in space, for the evals with geometry
 //! - [`protocol`]: messages and answers
 //! - [`session`]: answers the messages of an eval
 //! - [`timing`]: the number of runs of a function, and their times
 #![forbid(unsafe_code)]
 
 pub mod conversions;
+pub mod descent;
 pub mod evals;
 pub mod module;
 pub mod protocol;
 pub mod session;
+pub mod space;
 pub mod timing;

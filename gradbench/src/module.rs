@@ -85,7 +85,7 @@ impl Module {
     }
 
     /// Adds a function, given as a function from its input to its output.
-    fn with<I: DeserializeOwned, O: Serialize>(
+    pub fn with<I: DeserializeOwned, O: Serialize>(
         mut self,
         name: &'static str,
         function: impl Fn(I, Repetition) -> Result<(O, Vec<Timing>), Failure> + 'static,
@@ -120,4 +120,20 @@ fn repetition(input: &RawValue) -> Result<Repetition, Failure> {
 pub fn fits(bytes: u64) -> Result<(), Failure> {
     adbench::check_memory(bytes)
         .map_err(|(needed, there)| Failure::Input(format!("this takes {needed}, and there are {there}")))
+}
+
+/// The most operations of a run: a minute or two.
+const MOST_OPERATIONS: f64 = 1e11;
+
+/// Checks that a run of about this many operations ends within minutes. A short message can ask for much work.
+///
+/// # Errors
+/// It takes longer.
+pub fn ends(operations: f64) -> Result<(), Failure> {
+    match operations <= MOST_OPERATIONS {
+        true => Ok(()),
+        false => Err(Failure::Input(format!(
+            "this takes about {operations:.0e} operations, and a run has at most {MOST_OPERATIONS:.0e}"
+        ))),
+    }
 }

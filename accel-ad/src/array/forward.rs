@@ -3,7 +3,7 @@
 //! in tests of reverse mode.
 
 use super::code::{ACode, AEmitted, materialise};
-use crate::builders::{arg, args, call, call2, fun1, has_tangent, uncurry, unit, zero};
+use crate::builders::{arg, args, call, call2, fun1, has_tangent, plus, uncurry, unit, zero};
 use crate::forms::Argument;
 use crate::operators::Operator;
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
@@ -261,6 +261,17 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             AccOp::Fold { f, z, a, eq } => {
                 let a = forward(&a, arrays, code, p);
                 let arrays = arrays.weaken(&a.up);
+                let start = fun_forward(&Fun1(z.weaken(&Thinning::from_nil())), &Ty::of(), false, &arrays);
+                // The tangent of a sum does not need the values. In a loop over directions, they are computed once.
+                if Operator::of(&f) == Operator::Sum && start.tangent.is_none() {
+                    let (t, z) = (tan_ty(&a.var.ty().sh_elt().1), call(&start.value, &unit()));
+                    let value = Fun2(rename_arrays(&f.0, &arrays.values));
+                    let value = Acc::fold(&value, &z, &Acc::var(&a.var), at);
+                    let tan = (!a.tan.is_zero())
+                        .then(|| Acc::fold(&plus(&t), &zero(&t), &a.tangent().cast(tan_arr()), at))
+                        .map(|t| t.cast(tan_arr().sym().then(eq_tan(eq.sym()))));
+                    return a.then_both(&value.cast(eq.sym()), tan, m);
+                }
                 let (f, z) = (operator(&f, &arrays), initial(&z, &arrays));
                 retype(unbundle(&a, &Acc::fold(&f, &z, &a.bundle(at), at), at, r), eq, m)
             }

@@ -2,13 +2,12 @@
 //! sparse Jacobian.
 
 use crate::module::{Failure, Module, fits};
+use crate::space::{Vec3, add, cross, dot3, scale, sub};
 use accel::backend::Backend;
 use accel::prelude::*;
 use adbench::ba_bytes;
 use serde::{Deserialize, Serialize};
 
-/// A point or direction in space.
-type Vec3 = (Exp<f64>, Exp<f64>, Exp<f64>);
 /// A point in the image.
 type Vec2 = (Exp<f64>, Exp<f64>);
 
@@ -89,26 +88,6 @@ fn rotate(r: Vec3, x: Vec3) -> Vec3 {
     let along = dot3(axis, x) * (1.0 - cos);
     let turned = add(add(scale(cos, x), scale(sin, cross(axis, x))), scale(along, axis));
     cond(square.eq(0.0), add(x, cross(r, x)), turned).unlift()
-}
-
-fn add(a: Vec3, b: Vec3) -> Vec3 {
-    (a.0 + b.0, a.1 + b.1, a.2 + b.2)
-}
-
-fn sub(a: Vec3, b: Vec3) -> Vec3 {
-    (a.0 - b.0, a.1 - b.1, a.2 - b.2)
-}
-
-fn scale(s: Exp<f64>, a: Vec3) -> Vec3 {
-    (s * a.0, s * a.1, s * a.2)
-}
-
-fn dot3(a: Vec3, b: Vec3) -> Exp<f64> {
-    a.0 * b.0 + a.1 * b.1 + a.2 * b.2
-}
-
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    (a.1 * b.2 - a.2 * b.1, a.2 * b.0 - a.0 * b.2, a.0 * b.1 - a.1 * b.0)
 }
 
 /// The reprojection errors and the weight errors of all observations.

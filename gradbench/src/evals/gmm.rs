@@ -1,6 +1,6 @@
 //! The posterior density of a mixture of Gaussians, given points, and its gradient by the parameters of the mixture.
 
-use crate::conversions::{matrix, number, rows, vector};
+use crate::conversions::{matrix_of, number, rows, vector};
 use crate::module::{Failure, Module};
 use accel::backend::Backend;
 use accel::prelude::*;
@@ -127,23 +127,14 @@ fn arguments(input: Input) -> Result<(Mixture, Data), Failure> {
     if alpha.len() != k {
         return Err(Failure::Input(format!("`alpha` has {} numbers and `k` is {k}", alpha.len())));
     }
-    let sized = |name: &str, numbers: Vec<Vec<f64>>, extents: [usize; 2]| {
-        let matrix = matrix(name, numbers)?;
-        let found: [usize; 2] = matrix.shape().into();
-        // If there are no rows, their length is not known.
-        match found == extents || found[0] == 0 && extents[0] == 0 {
-            true => Ok(matrix),
-            false => Err(Failure::Input(format!("`{name}` is {found:?} and should be {extents:?}"))),
-        }
-    };
     let mixture = Mixture {
         alpha: Array::vector(alpha),
-        mu: sized("mu", mu, [k, d])?,
-        q: sized("q", q, [k, d])?,
-        l: sized("l", l, [k, d * d.saturating_sub(1) / 2])?,
+        mu: matrix_of("mu", [k, d], mu)?,
+        q: matrix_of("q", [k, d], q)?,
+        l: matrix_of("l", [k, d * d.saturating_sub(1) / 2], l)?,
     };
     let data = Data {
-        x: sized("x", x, [n, d])?,
+        x: matrix_of("x", [n, d], x)?,
         gamma: Array::scalar(gamma),
         m: Array::scalar(f64::from(m)),
         constant: Array::scalar(constant(n, d, k, gamma, m)),

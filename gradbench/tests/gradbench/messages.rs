@@ -62,8 +62,8 @@ fn nesting_without_end_is_an_error() {
 fn unknown_names() {
     let mut driver = Driver::new(&[]);
     driver.start("hello");
-    let answer = driver.send("define", json!({ "module": "det" }));
-    assert!(error(&answer).contains("`det`"), "{answer}");
+    let answer = driver.send("define", json!({ "module": "abacus" }));
+    assert!(error(&answer).contains("`abacus`"), "{answer}");
     let answer = driver.send("evaluate", json!({ "module": "lse", "function": "primal", "input": { "x": [1] } }));
     assert!(error(&answer).contains("`lse` has not been defined"), "{answer}");
     let answer = driver.send("evaluate", json!({ "module": "hello", "function": "triple", "input": 1 }));
@@ -78,13 +78,16 @@ fn unknown_names() {
 fn inputs_of_other_shapes() {
     let mut driver = Driver::new(&[]);
     driver.start("hello");
-    for module in ["lse", "llsq", "kmeans", "gmm", "ba"] {
+    for (module, _) in gradbench_accel::evals::EVALS {
         assert_eq!(driver.send("define", json!({ "module": module }))["success"], true);
     }
     let gmm = json!({
         "d": 2, "k": 1, "n": 1, "x": [[0, 0]], "m": 0, "gamma": 1, "alpha": [0], "mu": [[0, 0]], "q": [[0, 0]], "l": [[0]],
     });
     let ba = json!({ "n": 1, "m": 1, "p": 1, "cam": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], "x": [0, 0, 1], "w": 1, "feat": [0, 0] });
+    let lstm = json!({
+        "main_params": [[0, 0, 0, 0], [0, 0, 0, 0]], "extra_params": [[0], [0], [0]], "state": [[0], [0]], "sequence": [[0], [1]],
+    });
     let with = |input: &Value, field: &str, value: Value| {
         let mut input = input.clone();
         input[field] = value;
@@ -118,6 +121,32 @@ fn inputs_of_other_shapes() {
         ("ba", "jacobian", with(&ba, "p", json!(0)), "at least 1"),
         ("ba", "jacobian", with(&ba, "p", json!(1u64 << 62)), "too many"),
         ("ba", "jacobian", with(&ba, "n", json!(-1)), "invalid value"),
+        ("ode", "primal", json!({ "x": [], "s": 1 }), "must have a number"),
+        ("ode", "primal", json!({ "x": [1], "s": 0 }), "at least 1"),
+        ("ode", "gradient", json!({ "x": [1], "s": -1 }), "invalid value"),
+        ("ode", "gradient", json!({ "x": [1], "s": 4_000_000_000u32 }), "operations"),
+        ("ode", "primal", json!({ "x": [1], "s": 1u64 << 40 }), "invalid value"),
+        ("det", "primal", json!({ "A": [1, 2, 3], "ell": 2 }), "`A` has 3 numbers"),
+        ("det", "gradient", json!({ "A": [1], "ell": u64::MAX }), "at most 15 rows"),
+        ("det", "gradient", json!({ "A": vec![0; 225], "ell": 15 }), "operations"),
+        ("det", "gradient", json!({ "A": [[1]], "ell": 1 }), "invalid type"),
+        ("det", "primal", json!({ "ell": 0 }), "`A`"),
+        (
+            "lstm",
+            "objective",
+            with(&lstm, "main_params", json!([[0, 0, 0, 0], [0, 0, 0]])),
+            "`main_params` is not a matrix",
+        ),
+        ("lstm", "objective", with(&lstm, "main_params", json!([[0], [0]])), "`main_params` is [2, 1]"),
+        ("lstm", "jacobian", with(&lstm, "main_params", json!([])), "takes a layer"),
+        ("lstm", "jacobian", with(&lstm, "extra_params", json!([[0], [0]])), "`extra_params` is [2, 1]"),
+        ("lstm", "jacobian", with(&lstm, "state", json!([[0], [0], [0]])), "`state` is [3, 1]"),
+        ("lstm", "jacobian", with(&lstm, "sequence", json!([[0]])), "two characters"),
+        ("lstm", "jacobian", with(&lstm, "sequence", json!([[0, 1], [0, 1]])), "`sequence` is [2, 2]"),
+        ("particle", "rr", json!({ "w": [0] }), "invalid type"),
+        ("particle", "ff", json!({}), "`w`"),
+        ("saddle", "fr", json!({ "start": [1] }), "invalid length"),
+        ("saddle", "rf", json!({ "start": 1 }), "invalid type"),
     ];
     for (module, function, input, message) in cases {
         let fields = json!({ "module": module, "function": function, "input": input });

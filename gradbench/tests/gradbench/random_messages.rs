@@ -7,7 +7,7 @@ use accel::interp::Interpreter;
 use gradbench_accel::session::Session;
 use mutate::{Random, mutated};
 
-const MESSAGES: [&str; 12] = [
+const MESSAGES: [&str; 16] = [
     r#"{"id":0,"kind":"start","eval":"hello"}"#,
     r#"{"id":1,"kind":"define","module":"hello"}"#,
     r#"{"id":2,"kind":"evaluate","module":"hello","function":"double","input":2.5}"#,
@@ -20,6 +20,10 @@ const MESSAGES: [&str; 12] = [
     r#"{"id":8,"kind":"evaluate","module":"kmeans","function":"cost","input":{"points":[[1,2],[3,4],[5,6]],"centroids":[[0,0],[1,1]]}}"#,
     r#"{"id":9,"kind":"evaluate","module":"kmeans","function":"dir","input":{"points":[[1,2],[3,4],[5,6]],"centroids":[[0,0],[1,1]]}}"#,
     r#"{"id":10,"kind":"evaluate","module":"gmm","function":"objective","input":{"d":2,"k":1,"n":1,"x":[[1,2]],"m":0,"gamma":1.0,"alpha":[0.1],"mu":[[0.5,0.5]],"q":[[0.1,0.2]],"l":[[0.3]]}}"#,
+    r#"{"id":11,"kind":"evaluate","module":"ode","function":"gradient","input":{"x":[0.5,2],"s":3}}"#,
+    r#"{"id":12,"kind":"evaluate","module":"det","function":"primal","input":{"A":[1,2,3,4],"ell":2}}"#,
+    r#"{"id":13,"kind":"evaluate","module":"lstm","function":"objective","input":{"main_params":[[1,2,3,4],[0,1,0,1]],"extra_params":[[1],[2],[3]],"state":[[0],[1]],"sequence":[[0],[1]]}}"#,
+    r#"{"id":14,"kind":"evaluate","module":"ht","function":"objective","input":{"theta":[0,0,0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"data":{"model":{"bone_count":1,"parents":[-1],"base_relatives":[[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],"inverse_base_absolutes":[[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],"base_positions":[[1,2,3,1]],"weights":[[1]],"triangles":[],"is_mirrored":false},"correspondences":[0],"points":[[0,0,0]]},"us":[]}}"#,
 ];
 
 /// Whether a message is fast to answer: it contains no valid number of points or rounds that would take long.
@@ -29,7 +33,7 @@ fn is_short(text: &str) -> bool {
 
 fn messages(count: u64) {
     let mut session = Session::new(&Interpreter);
-    for module in ["hello", "lse", "llsq", "kmeans", "gmm"] {
+    for module in ["hello", "lse", "llsq", "kmeans", "gmm", "ode", "det", "lstm", "ht"] {
         session.answer(format!(r#"{{"id":1,"kind":"define","module":"{module}"}}"#).as_bytes());
     }
     let all = MESSAGES.map(str::as_bytes);

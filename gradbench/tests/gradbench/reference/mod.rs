@@ -3,10 +3,15 @@
 
 #[path = "../../../../benches/native/ba_by_hand.rs"]
 pub mod ba;
+pub mod descent;
+pub mod det;
 pub mod gmm;
+pub mod ht;
 pub mod kmeans;
 pub mod llsq;
 pub mod lse;
+pub mod lstm;
+pub mod ode;
 
 /// The weighted reprojection error of an observation. It is linear in the weight, so it is the derivative by the
 /// weight, multiplied by the weight.
