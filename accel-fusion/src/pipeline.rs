@@ -21,8 +21,8 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, Fusion, REWRITES, compact, compute_operands as operands, define_copies, hoist_checks, in_place, merge,
-    scans_down, share, split, tapes, transpose_operands as transposed,
+    Assumptions, Fusion, REWRITES, StepCheck, compact, compute_operands as operands, define_copies, hoist_checks,
+    in_place, merge, scans_down, share, split, tapes, transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -81,9 +81,9 @@ const FUSE: Pass = Pass {
         let check = |step: &str, before: &Program, after: &Verified<Program>, assumptions: &dyn Fn() -> Assumptions| {
             learned.validate(step, before, after, assumptions)
         };
-        let fusion = |off| {
-            Fusion { assume: learned.assume, strided: learned.target == Target::Processor, off, check: &check }.run(p)
-        };
+        let check = learned.validation.is_some().then_some(&check as &StepCheck);
+        let fusion =
+            |off| Fusion { assume: learned.assume, strided: learned.target == Target::Processor, off, check }.run(p);
         let (program, assumptions) = fusion(None).map_err(|e| {
             let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(Some(*off)).is_ok()).collect();
             match (&e, &right[..]) {

@@ -14,7 +14,7 @@
 
 use crate::kernel::{ArrayInfo, Program, Verified};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use std::sync::OnceLock;
 
 /// The largest number of arguments of a program.
@@ -56,7 +56,7 @@ impl Validation {
             if cases.len() == MOST_CASES || cases.iter().any(|c| c.arguments == arguments) {
                 continue;
             }
-            if let Ok(Some(expected)) = first.evaluate_within(&tuple(&arguments), MOST_STEPS) {
+            if let Ok(Some(expected)) = first.evaluate_within(&arguments.iter().cloned().collect(), MOST_STEPS) {
                 cases.push(Case { arguments, expected, changed: OnceLock::new() });
             }
         }
@@ -89,7 +89,7 @@ impl Validation {
 
     /// What is different in the results of a program.
     fn difference(&self, case: &Case, after: &Verified<Program>) -> Option<String> {
-        match after.evaluate_within(&tuple(&case.arguments), MOST_STEPS * MORE_STEPS) {
+        match after.evaluate_within(&case.arguments.iter().cloned().collect(), MOST_STEPS * MORE_STEPS) {
             Ok(None) => None,
             Err(e) => self.changed(case).map(|_| format!("it fails: {e}")),
             Ok(Some(found)) => {
@@ -116,7 +116,7 @@ impl Validation {
     fn changed<'a>(&self, case: &'a Case) -> Option<&'a [Vec<RawArray>]> {
         let run = |seed| {
             let arguments: Vec<_> = case.arguments.iter().map(|a| changed(a, seed, CHANGE[self.precision])).collect();
-            self.first.evaluate_within(&tuple(&arguments), MOST_STEPS).ok().flatten()
+            self.first.evaluate_within(&arguments.iter().cloned().collect(), MOST_STEPS).ok().flatten()
         };
         case.changed.get_or_init(|| (1..=4).map(run).collect()).as_deref()
     }
@@ -158,11 +158,6 @@ fn number(x: Scalar) -> Option<f64> {
 fn close(expected: Scalar, found: Scalar, rounding: f64) -> bool {
     let (Some(e), Some(f)) = (number(expected), number(found)) else { return expected == found };
     e == f || (e.is_nan() && f.is_nan()) || (e - f).abs() <= rounding * e.abs()
-}
-
-fn tuple(arguments: &[RawArray]) -> ArrayTuple {
-    let arrays = arguments.iter().cloned().map(ArrayTuple::Array);
-    arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit)
 }
 
 /// How extents and numbers of arguments are chosen.

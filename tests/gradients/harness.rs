@@ -2,6 +2,7 @@
 
 use crate::refined::Refined;
 use crate::support::agree;
+use crate::support::is_chosen;
 use crate::support::passes::AllPasses;
 use accel::ast::Program;
 use accel::by::By;
@@ -14,7 +15,6 @@ use accel_fusion::KernelEvaluator;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// A result, or the reason of a failure.
@@ -115,16 +115,14 @@ impl Tally {
 }
 
 /// A further backend for a program: the one that the environment variable `ACCEL_ALSO_ON` names, or else, for a fifth of the
-/// programs, the native backend with checked proofs. It is another fifth for each revision (`ACCEL_REVISION`).
+/// programs, the native backend with checked proofs.
 fn further(program: &Program) -> Option<Box<dyn Executable>> {
     let compile = |backend: &dyn Backend| Some(backend.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}")));
     if let Ok(name) = std::env::var("ACCEL_ALSO_ON") {
         return compile(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")));
     }
-    let mut hash = DefaultHasher::new();
-    (program.to_string(), std::env::var("ACCEL_REVISION").ok()).hash(&mut hash);
     let checked = || Native::with(Options { check: true, ..Options::from_env().unwrap() });
-    if hash.finish().is_multiple_of(5) { compile(&checked()) } else { None }
+    if is_chosen(program, 5) { compile(&checked()) } else { None }
 }
 
 /// A compiled program.

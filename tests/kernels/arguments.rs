@@ -25,8 +25,7 @@ impl Arguments {
 
     /// The arguments as one tuple.
     pub fn tuple(&self) -> ArrayTuple {
-        let arrays = self.arrays.iter().cloned().map(ArrayTuple::Array);
-        arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit)
+        self.arrays.iter().cloned().collect()
     }
 
     /// The evaluator's results of the test's program, computed once.

@@ -2,6 +2,7 @@
 //! with finite differences, and programs with and without sharing. `budget.rs` explains the variables that
 //! say how many.
 
+use crate::directions::{both_products, numbers};
 use crate::narrow::build::{Args, Results};
 use crate::narrow::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
 use crate::narrow::generate::{EVERYTHING, Features, SMOOTH};
@@ -166,7 +167,7 @@ fn reverse_mode_agrees_with_forward_mode_and_differences() {
 
 /// Numbers between -1 and 1.
 fn spread(n: usize) -> Vec<f64> {
-    (1..=n).map(|i| (i as f64 * 1.7).cos()).collect()
+    numbers().take(n).collect()
 }
 
 #[test]
@@ -185,10 +186,7 @@ fn vjp_is_the_transpose_of_jvp() {
             other => other.map_err(text)?,
         };
         let (jdx, jtdy) = (flat_results(&jdx), flat(&jtdy));
-        let terms = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
-        let (left, right) = (terms(&dy, &jdx), terms(&jtdy, &dx));
-        let size: f64 = left.iter().chain(&right).map(|t| t.abs()).sum();
-        let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
+        let [left, right, size] = both_products(&dy, &jdx, &jtdy, &dx);
         if (left - right).abs() <= 1e-9 * size.max(1.0) {
             Ok(Verdict::Holds)
         } else {

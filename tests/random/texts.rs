@@ -25,7 +25,7 @@ fn argument(p: &Program) -> ArrayTuple {
         let columns = info.columns.iter().map(|t| Column::zeros(*t, n).expect("a few bytes"));
         RawArray { extents: vec![2; info.rank].into(), columns: columns.collect() }
     });
-    inputs.map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap_or(ArrayTuple::Unit)
+    inputs.collect()
 }
 
 /// The largest number of steps of an evaluation.

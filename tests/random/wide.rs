@@ -24,9 +24,10 @@ use self::oracle::Oracle;
 use self::program::Program;
 use self::runner::{check, compare, shrunk, write};
 use crate::budget::chunks;
-use crate::support::left_out;
+use crate::directions::with_floats;
+use crate::smallest::smallest;
+use crate::support::{agree, left_out};
 use accel::ast::ACC_OPS;
-use accel::repr::Column;
 use accel_core::pass::operations;
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -78,8 +79,8 @@ fn many_programs_mean_the_same() {
     chunks(1000..4000, 400).for_each(|seeds| check(seeds, &EVALUATORS, &[Oracle::Native], 12));
 }
 
-/// A failure prints a Rust program in the surface language with the same meaning. `random_wide/printed.rs` contains
-/// some of them; `ACCEL_UPDATE=1` writes it anew.
+/// A failure prints a Rust program in the surface language with the same meaning. `wide/printed.rs` contains some
+/// of them; `ACCEL_UPDATE=1` writes it anew.
 #[test]
 fn printed_programs_are_right() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("random/wide/printed.rs");
@@ -191,21 +192,11 @@ fn shrink_crash() {
             right = fewer;
         }
     }
-    let mut p = Program::merged(&right);
     let mut attempts = 0;
-    'smaller: loop {
-        for q in self::shrink::candidates(&p) {
-            attempts += 1;
-            if attempts > 1500 {
-                break 'smaller;
-            }
-            if self::oracle::expected(&q).is_ok() && crashes(&q) {
-                p = q;
-                continue 'smaller;
-            }
-        }
-        break;
-    }
+    let (p, _) = smallest(Program::merged(&right), String::new(), 1500, self::shrink::candidates, |q| {
+        attempts += 1;
+        (self::oracle::expected(q).is_ok() && crashes(q)).then(String::new)
+    });
     assert!(crashes(&p));
     println!("{attempts} attempts: {}", file.display());
 }
@@ -216,25 +207,12 @@ fn shrink_crash() {
 fn reverse_passes_of_traces_agree_with_derivatives() {
     use accel::backend::Executable;
     use accel::interp::{Interpreted, Interpreter};
-    use accel::repr::{ArrayTuple, RawArray};
+    use accel::repr::ArrayTuple;
     use accel_ad::{Reverse, reverse_mode};
     use accel_trace::{Keep, RawTrace};
 
-    let ones = |a: &RawArray| {
-        let ones = |c: &Column| match c {
-            Column::F64(c) => Column::from(vec![1.0f64; c.len()]),
-            Column::F32(c) => Column::from(vec![1.0f32; c.len()]),
-            c => Column::zeros(c.ty(), c.len()).expect("memory"),
-        };
-        RawArray { extents: a.extents.clone(), columns: a.columns.iter().map(ones).collect() }
-    };
     let floats = |a: &ArrayTuple| -> Vec<f64> {
-        let column = |c: &Column| match c {
-            Column::F64(c) => c.to_vec(),
-            Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
-            _ => vec![],
-        };
-        a.leaves().into_iter().flat_map(|a| a.columns.iter().flat_map(column)).collect()
+        a.leaves().into_iter().flat_map(|a| a.columns.iter().flat_map(agree::floats)).collect()
     };
     let mut compared = 0;
     for seed in 0..200 {
@@ -243,8 +221,7 @@ fn reverse_passes_of_traces_agree_with_derivatives() {
         let Ok(program) = self::build::build(&p.body, None) else { continue };
         let Ok(reverse) = reverse_mode(&program, None, Reverse::Pullback { at: None }) else { continue };
         let Ok(result) = Interpreted::new(&program).run(&inputs) else { continue };
-        let leaves: Vec<RawArray> = result.leaves().into_iter().map(ones).collect();
-        let dy = ArrayTuple::of(program.result(), &mut leaves.into_iter()).expect("an array for each result");
+        let dy = with_floats(&result, &mut |_| 1.0);
         let Ok(expected) = Interpreted::new(&reverse).run(&ArrayTuple::pair(inputs.clone(), dy.clone())) else {
             continue;
         };

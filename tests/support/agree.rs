@@ -61,7 +61,8 @@ fn tuples(x: &ArrayTuple, y: &ArrayTuple, close: f64) -> Result<(), String> {
     }
 }
 
-fn floats(column: &Column) -> Vec<f64> {
+/// The floats of a column; none if it has other elements.
+pub fn floats(column: &Column) -> Vec<f64> {
     match column {
         Column::F64(c) => c.to_vec(),
         Column::F32(c) => c.iter().map(|x| (*x).into()).collect(),

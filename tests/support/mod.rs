@@ -11,6 +11,8 @@ pub mod traced;
 #[allow(unused_imports, reason = "each test program uses a part")]
 pub use left_out::left_out;
 
+use std::fmt::Display;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -65,6 +67,14 @@ pub fn temporary_folder(name: &str) -> PathBuf {
     let folder = if own.is_dir() { own.join(name) } else { std::env::temp_dir().join("accel-tests").join(name) };
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Whether a program is one of those that a test runs which only runs every `nth` program: they are others for each revision
+/// (`ACCEL_REVISION`), so that as many revisions in a row run all of them.
+pub fn is_chosen(program: &impl Display, nth: u64) -> bool {
+    let mut hash = DefaultHasher::new();
+    (program.to_string(), std::env::var("ACCEL_REVISION").ok()).hash(&mut hash);
+    hash.finish().is_multiple_of(nth)
 }
 
 /// The numbers of a JSON array, nested ones flattened.

@@ -241,3 +241,10 @@ impl ArrayTuple {
         })
     }
 }
+
+/// The tuple with these leaves.
+impl FromIterator<RawArray> for ArrayTuple {
+    fn from_iter<I: IntoIterator<Item = RawArray>>(leaves: I) -> ArrayTuple {
+        leaves.into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap_or(ArrayTuple::Unit)
+    }
+}

@@ -88,7 +88,7 @@ pub(crate) use horizontal_fusion::merge;
 pub use index_digits::by_digits;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
-pub(crate) use rewrites::{Fusion, REWRITES};
+pub(crate) use rewrites::{Fusion, REWRITES, StepCheck};
 pub use row_bounds::{RowBounds, row_bounds};
 pub use row_decisions::RowDecisions;
 pub use row_selections::RowSelections;
@@ -132,9 +132,11 @@ const ROUNDS: usize = 6;
 impl Fusion<'_> {
     /// Runs all steps.
     pub fn run(self, program: &Program) -> Result<(Program, Assumptions)> {
-        let step = |name: &str, before: &Program, after: Program, facts: &shape_analysis::Facts| {
+        let step = |name: &str, before: Option<&Program>, after: Program, facts: &shape_analysis::Facts| {
             let after = stage(name, after)?;
-            (self.check)(name, before, &after, &|| facts.clone().into_assumptions())?;
+            if let (Some(check), Some(before)) = (self.check, before) {
+                check(name, before, &after, &|| facts.clone().into_assumptions())?;
+            }
             Ok(after.into_inner())
         };
         let mut facts = shape_analysis::Facts::new(program, self.assume);
@@ -143,20 +145,20 @@ impl Fusion<'_> {
         for _ in 0..ROUNDS {
             let (next, learned, after) = vertical_fusion::run(&program, facts, &state, self);
             facts = learned;
-            let next = step("fuse", &program, next, &facts)?;
+            let next = step("fuse", Some(&program), next, &facts)?;
             let arrays = next.arrays.len();
-            program = step("columns", &next, split(&next), &facts)?;
+            program = step("columns", Some(&next), split(&next), &facts)?;
             let done = after.is_stable(&state) && program.arrays.len() == arrays;
             state = after;
             if done {
                 let mut moved = program.clone();
                 if self.does(rewrites::MOVED_ELEMENTS) {
-                    moved = step("sorts", &program, moved_elements::move_elements(&program, &facts), &facts)?;
+                    moved = step("sorts", Some(&program), moved_elements::move_elements(&program, &facts), &facts)?;
                 }
                 if moved.arrays.len() == arrays {
-                    let before = program.clone();
+                    let before = self.check.map(|_| program.clone());
                     selections::select(&mut program, &mut facts);
-                    program = step("selections", &before, program, &facts)?;
+                    program = step("selections", before.as_ref(), program, &facts)?;
                     break;
                 }
                 program = moved;

@@ -38,7 +38,7 @@ pub(crate) struct Fusion<'a> {
     /// The rewrite that is switched off.
     pub off: Option<&'static str>,
     /// Compares the program after a step with the one before all of them, under the assumptions so far.
-    pub check: &'a StepCheck<'a>,
+    pub check: Option<&'a StepCheck<'a>>,
 }
 
 /// From the name of a step, the programs before and after it, and the assumptions so far, to an error if it is wrong.

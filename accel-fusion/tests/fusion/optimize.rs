@@ -76,8 +76,7 @@ fn same(expected: &Result<Vec<RawArray>, Error>, found: &Result<Vec<RawArray>, E
 }
 
 fn argument(inputs: &[RawArray]) -> ArrayTuple {
-    let arrays = inputs.iter().cloned().map(ArrayTuple::Array);
-    arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit)
+    inputs.iter().cloned().collect()
 }
 
 /// The lines of the body.

@@ -330,6 +330,14 @@ mod tests {
         }
     }
 
+    /// Keys that differ in few bits: the first ones decide about the bucket, and the others are sorted within it.
+    #[test]
+    fn keys_of_few_bits() {
+        for (bits, n) in (1..=14).flat_map(|bits| [(bits, 20_000), (bits, 140_000)]) {
+            check(&random(7).take(n).map(|x| x >> (64 - bits)).collect::<Vec<_>>(), n);
+        }
+    }
+
     #[test]
     fn keys_are_those_of_scalars() {
         let same = |x: Scalar, key: u64| assert_eq!(x.sort_key(), key, "{x:?}");

@@ -85,6 +85,28 @@ fn greatest_elements_ignore_nan() {
     }
 }
 
+/// Each part of the elements has targets of its own, which start with the neutral element: no number is greater than all negative
+/// ones, less than all positive ones, or 0 as a factor.
+#[test]
+fn parts_begin_with_the_neutral_element() {
+    let operators: [(_, _, fn(f64, f64) -> f64, _); 3] = [
+        ("max", "max x0 x1", f64::max, -1.0),
+        ("min", "min x0 x1", f64::min, 1.0),
+        ("product", "x0 * x1", |a, b| a * b, 1.0),
+    ];
+    for (known, op, combined, sign) in operators {
+        let k = histogram(known, &format!("x2: f64 = {op} -> x2"));
+        for (n, m) in SIZES {
+            // Powers of two, whose products are exact.
+            let xs: Vec<f64> = (0..n).map(|i| sign * [0.5, 2.0][i % 2]).collect();
+            let (ts, defaults) = (targets(n, m), vec![sign * 1.25; m]);
+            let found = k.run(vec![array(&[n], ts.clone()), array(&[n], xs.clone()), array(&[m], defaults.clone())]);
+            let expected = expected(&ts, &xs, &defaults, combined);
+            assert_eq!(f64s(&found.unwrap()[0]), expected, "{known}: {n} elements, {m} targets");
+        }
+    }
+}
+
 /// An operator without a known neutral element: every target gets its elements exactly in the order of the source.
 #[test]
 fn other_operators() {

@@ -78,8 +78,7 @@ fn equal_statements_have_one_kernel() {
 
 /// Runs a program of inputs of these columns by both executors.
 fn both(text: &str, kernels: &Kernels, inputs: &[RawArray]) -> [Result<Vec<RawArray>, String>; 2] {
-    let all = inputs.iter().cloned().map(ArrayTuple::Array);
-    let argument = all.reduce(ArrayTuple::pair).unwrap();
+    let argument = inputs.iter().cloned().collect();
     [evaluate(&program(text), &argument), kernels.run(inputs.to_vec())].map(|r| r.map_err(|e| e.to_string()))
 }
 

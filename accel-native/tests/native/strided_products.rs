@@ -2,7 +2,7 @@
 
 use crate::support::{array, compile, f64s, numbers, program};
 use accel_codegen::{Options, emit};
-use accel_core::repr::{ArrayTuple, RawArray};
+use accel_core::repr::RawArray;
 use accel_fusion::kernel::evaluate;
 
 /// Checks that a program uses the library for products, and that it [`agrees`].
@@ -14,7 +14,7 @@ fn check(text: &str, inputs: &[RawArray]) {
 
 /// Runs a program as machine code, and with the evaluator. The results agree up to rounding, or both fail.
 fn agrees(text: &str, inputs: &[RawArray]) {
-    let argument = inputs.iter().cloned().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+    let argument = inputs.iter().cloned().collect();
     let expected = evaluate(&program(text), &argument);
     let found = compile(text).run(inputs.to_vec());
     let sizes: Vec<_> = inputs.iter().map(|a| a.extents.clone()).collect();

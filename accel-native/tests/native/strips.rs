@@ -2,7 +2,7 @@
 
 use crate::support::program;
 use accel_codegen::Vectors;
-use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{Op, Program, Verified, evaluate};
 use accel_fusion::pipeline::strips;
 use accel_native::Kernels;
@@ -86,7 +86,7 @@ fn a_mixture_of_any_size() {
             let expected = slow.run(mixture(n, k, d)).unwrap();
             all.iter().for_each(|fast| close(&fast.run(mixture(n, k, d)).unwrap(), &expected, &what));
             if n < 100 && k * d < 10 {
-                let argument = mixture(n, k, d).into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+                let argument = mixture(n, k, d).into_iter().collect();
                 close(&expected, &evaluate(&strip, &argument).unwrap(), &what);
             }
         }
@@ -142,7 +142,7 @@ fn sums_that_read_across() {
                 }
             };
             let inputs = || vec![matrix(n, d), matrix(n, n)];
-            let argument = inputs().into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+            let argument = inputs().into_iter().collect();
             let expected = evaluate(&strip, &argument).unwrap();
             // The numbers are small integers, so all sums are exact.
             assert_eq!(slow.run(inputs()).unwrap()[0].columns, expected[0].columns, "{t} {n} {d}");
@@ -169,7 +169,7 @@ fn totals_that_read_across() {
     for (n, d) in [0, 1, 7, 31, 32, 33, 100].into_iter().flat_map(|n| [0, 1, 3, 17].map(|d| (n, d))) {
         let some = |n: usize| (0..n).map(|k| (k * 7919 % 13) as f64 - 6.0).collect::<Vec<_>>();
         let inputs = || vec![array(&[n], some(n)), array(&[d, n], some(d * n))];
-        let argument = inputs().into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+        let argument = inputs().into_iter().collect();
         let expected = evaluate(&strip, &argument).unwrap();
         // The numbers are small integers, so all sums are exact.
         for fast in &all {

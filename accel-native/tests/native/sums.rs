@@ -2,9 +2,10 @@
 
 use crate::support::{array, compile, f64s};
 use accel_core::error::Error;
-use accel_core::repr::{ArrayTuple, RawArray};
+use accel_core::prelude::*;
+use accel_core::repr::RawArray;
 use accel_fusion::kernel::{evaluate, parse};
-use accel_native::Kernels;
+use accel_native::{Kernels, Native};
 
 /// Each index adds its element, divided by 1 to 5, to five targets, and to a number.
 const PROGRAM: &str = r#"program (a0: Array1<f64>, a1: Array1<i64>, a2: Array1<f64>)
@@ -46,9 +47,7 @@ fn inputs(n: usize, m: usize) -> Vec<RawArray> {
 }
 
 fn evaluated(inputs: &[RawArray]) -> Vec<RawArray> {
-    let all = inputs.iter().cloned().map(ArrayTuple::Array);
-    let argument = all.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap();
-    evaluate(&parse(PROGRAM).unwrap(), &argument).unwrap()
+    evaluate(&parse(PROGRAM).unwrap(), &inputs.iter().cloned().collect()).unwrap()
 }
 
 /// With few and many elements, and with small and large sums.
@@ -98,5 +97,30 @@ fn the_first_mistake_is_told() {
             Err(Error::OutOfBounds { index, shape, .. }) => assert_eq!((index, shape), (vec![m as i64 + 1], vec![m])),
             other => panic!("{other:?}"),
         }
+    }
+}
+
+/// Two sums read the rows of one array, by each of its other dimensions: each has a transposed copy of its own.
+#[test]
+fn operands_are_transposed_in_two_ways() {
+    let prog = afun(|xs: Acc<Matrix<f64>>, ys: Acc<Array<Dim3, f64>>| {
+        let ((n, _), (m, _, d)) = (xs.shape(), ys.shape());
+        let distance = |x: Exp<f64>, y: Exp<f64>| (x - y).abs();
+        let straight = generate((m, n, m, d), |(l, i, j, k)| distance(xs.at((i, k)), ys.at((l, j, k))));
+        let crossed = generate((m, n, m, d), |(l, i, j, k)| distance(xs.at((i, k)), ys.at((j, l, k))));
+        (sum(straight), sum(crossed))
+    });
+    let (n, m, d) = (4, 5, 6);
+    let x = |i: usize, k: usize| (i * d + k) as f64 / 4.0;
+    let y = |l: usize, j: usize, k: usize| ((l * m + j) * d + k) as f64 / 2.0;
+    let xs = Array::from_extents(&[n, d], (0..n * d).map(|p| x(p / d, p % d)).collect()).unwrap();
+    let ys = (0..m * m * d).map(|p| y(p / d / m, p / d % m, p % d)).collect();
+    let ys = Array::from_extents(&[m, m, d], ys).unwrap();
+    let (straight, crossed) = run_with(&Native, &prog, (&xs, &ys)).unwrap();
+    for p in 0..m * n * m {
+        let (l, i, j) = (p / m / n, p / m % n, p % m);
+        let expected = |y: &dyn Fn(usize) -> f64| (0..d).map(|k| (x(i, k) - y(k)).abs()).sum::<f64>();
+        assert_eq!(straight.as_slice()[p], expected(&|k| y(l, j, k)), "{l} {i} {j}");
+        assert_eq!(crossed.as_slice()[p], expected(&|k| y(j, l, k)), "{l} {i} {j}");
     }
 }

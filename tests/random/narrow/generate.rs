@@ -107,15 +107,6 @@ fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
     Step::Generate { extents: vec![], f: Fun { params: 0, nodes, results: vec![total] } }
 }
 
-impl Arbitrary for Program {
-    fn arbitrary(g: &mut Gen) -> Self {
-        program(g, Features { unchecked: true, ..EVERYTHING })
-    }
-    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
-        Box::new(super::shrink::candidates(self).into_iter())
-    }
-}
-
 /// The inputs, a number, and the pairs of two inputs.
 fn prelude() -> Vec<(Ty, Step)> {
     let mut steps: Vec<_> = INPUTS.iter().enumerate().map(|(i, ty)| (*ty, Step::Input(i))).collect();

@@ -4,9 +4,10 @@
 
 use super::generate::{Features, program};
 use super::program::Program;
+use super::shrink;
 use crate::budget::{assert_share, seeds};
-use quickcheck::{Arbitrary, Gen};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::smallest::{guarded, smallest};
+use quickcheck::Gen;
 
 /// The outcome of a property for one program.
 pub enum Verdict {
@@ -44,7 +45,8 @@ pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&
             Ok(Verdict::Fails) => failing += 1,
             Ok(Verdict::Skipped) => skipped += 1,
             Err(message) => {
-                let (p, message) = shrink(p, message, &property);
+                let fails = |p: &Program| judge(p, &property).err();
+                let (p, message) = smallest(p, message, 3000, shrink::candidates, fails);
                 panic!("with ACCEL_RANDOM_SEED={seed}: {message}\n{p}");
             }
         }
@@ -55,30 +57,5 @@ pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&
 
 /// A panic counts as a failure.
 fn judge(p: &Program, property: &impl Fn(&Program) -> Result<Verdict, String>) -> Result<Verdict, String> {
-    catch_unwind(AssertUnwindSafe(|| property(p))).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(format!("panic: {}", text.unwrap_or("without a message")))
-    })
-}
-
-/// The smallest failing program that single shrinking steps lead to.
-fn shrink(
-    mut p: Program,
-    mut message: String,
-    property: &impl Fn(&Program) -> Result<Verdict, String>,
-) -> (Program, String) {
-    let mut attempts = 0;
-    'smaller: loop {
-        for q in p.shrink() {
-            attempts += 1;
-            if attempts > 3000 {
-                return (p, message);
-            }
-            if let Err(m) = judge(&q, property) {
-                (p, message) = (q, m);
-                continue 'smaller;
-            }
-        }
-        return (p, message);
-    }
+    guarded(|| property(p)).flatten()
 }

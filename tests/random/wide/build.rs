@@ -29,11 +29,6 @@ pub fn build(block: &Block, perturb: Option<Perturb>) -> Result<ast::Program, Er
     elaborate(&Staged { nodes: b.g.nodes, param, root })
 }
 
-/// The argument of a program.
-pub fn argument(arrays: impl Iterator<Item = accel::repr::RawArray>) -> ArrayTuple {
-    arrays.map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap_or(ArrayTuple::Unit)
-}
-
 struct Builder {
     g: Graph,
     /// The arrays defined so far: NOTE [Levels].

@@ -3,45 +3,28 @@
 
 use super::build::build;
 use super::generate::{inputs_of, program};
+use crate::directions::{both_products, numbers, with_floats};
+use crate::support::agree::floats;
 use accel::ast::Program;
 use accel::backend::{Backend, Executable};
 use accel::interp::Interpreted;
-use accel::repr::{ArrayTuple, Column, RawArray};
+use accel::repr::{ArrayTuple, Column};
 use accel_ad::{Reverse, forward_mode, reverse_mode};
 use accel_core::pass::count;
 use accel_fusion::KernelEvaluator;
 use std::ops::Range;
 
-/// Arrays of the same shapes, whose floats are numbers between -1 and 1, and whose other elements are zero.
-fn direction(like: &ArrayTuple, salt: usize) -> ArrayTuple {
-    let number = |i: usize| ((i + salt) as f64 * 1.7).cos();
-    let column = |c: &Column| match c {
-        Column::F64(c) => Column::from((0..c.len()).map(number).collect::<Vec<f64>>()),
-        Column::F32(c) => Column::from((0..c.len()).map(|i| number(i) as f32).collect::<Vec<f32>>()),
-        c => Column::zeros(c.ty(), c.len()).expect("memory"),
-    };
-    let array = |a: &RawArray| RawArray { extents: a.extents.clone(), columns: a.columns.iter().map(column).collect() };
-    match like {
-        ArrayTuple::Unit => ArrayTuple::Unit,
-        ArrayTuple::Array(a) => ArrayTuple::Array(array(a)),
-        ArrayTuple::Pair(p) => ArrayTuple::pair(direction(&p.0, salt), direction(&p.1, salt + 1)),
-    }
+/// A direction of derivatives; another one for each number.
+fn direction(like: &ArrayTuple, number: usize) -> ArrayTuple {
+    let mut numbers = numbers().skip(number);
+    with_floats(like, &mut |x| numbers.next().unwrap_or(x))
 }
 
 /// All floats, and whether any of them has single precision.
-fn floats(a: &ArrayTuple) -> (Vec<f64>, bool) {
-    let (mut all, mut single) = (vec![], false);
-    for c in a.leaves().into_iter().flat_map(|a| &a.columns) {
-        match c {
-            Column::F64(c) => all.extend(c.iter().copied()),
-            Column::F32(c) => {
-                single = true;
-                all.extend(c.iter().map(|x| f64::from(*x)));
-            }
-            _ => {}
-        }
-    }
-    (all, single)
+fn all_floats(a: &ArrayTuple) -> (Vec<f64>, bool) {
+    let leaves = a.leaves();
+    let columns = || leaves.iter().flat_map(|a| &a.columns);
+    (columns().flat_map(floats).collect(), columns().any(|c| matches!(c, Column::F32(_))))
 }
 
 fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
@@ -51,18 +34,7 @@ fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
 /// The same arrays with floats of moderate size: derivatives of products are quotients, which lose digits where products
 /// are subnormal numbers.
 fn moderate(a: &ArrayTuple) -> ArrayTuple {
-    let number = |x: f64| if x.abs() > 1e-3 && x.abs() < 1e3 { x } else { 0.75 };
-    let column = |c: &Column| match c {
-        Column::F64(c) => Column::from(c.iter().map(|x| number(*x)).collect::<Vec<f64>>()),
-        Column::F32(c) => Column::from(c.iter().map(|x| number(f64::from(*x)) as f32).collect::<Vec<f32>>()),
-        c => c.clone(),
-    };
-    let array = |a: &RawArray| RawArray { extents: a.extents.clone(), columns: a.columns.iter().map(column).collect() };
-    match a {
-        ArrayTuple::Unit => ArrayTuple::Unit,
-        ArrayTuple::Array(a) => ArrayTuple::Array(array(a)),
-        ArrayTuple::Pair(p) => ArrayTuple::pair(moderate(&p.0), moderate(&p.1)),
-    }
+    with_floats(a, &mut |x| if x.abs() > 1e-3 && x.abs() < 1e3 { x } else { 0.75 })
 }
 
 /// Checks `<dy, J dx> = <J^T dy, dx>` for the programs of some seeds. Returns for how many it did. Programs that fail, or
@@ -80,17 +52,14 @@ fn is_transposed(seed: u64) -> Option<bool> {
         reverse_mode(&p, None, Reverse::Pullback { at: None }).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let ArrayTuple::Pair(both) = run(&forward, &ArrayTuple::pair(x.clone(), dx.clone()))? else { return None };
     let dy = direction(&both.0, 2);
-    let jdx = floats(&both.1);
+    let jdx = all_floats(&both.1);
     // The state of a loop may change its extents.
-    let jtdy = floats(&run(&pullback, &ArrayTuple::pair(x, dy.clone()))?);
-    let ((dx, single), (dy, also_single)) = (floats(&dx), floats(&dy));
-    let terms = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
-    let (left, right) = (terms(&dy, &jdx.0), terms(&jtdy.0, &dx));
-    let size: f64 = left.iter().chain(&right).map(|t| t.abs()).sum();
-    if !size.is_finite() || single || also_single || left.is_empty() || right.is_empty() {
+    let jtdy = all_floats(&run(&pullback, &ArrayTuple::pair(x, dy.clone()))?);
+    let ((dx, single), (dy, also_single)) = (all_floats(&dx), all_floats(&dy));
+    let [left, right, size] = both_products(&dy, &jdx.0, &jtdy.0, &dx);
+    if !size.is_finite() || single || also_single || dx.is_empty() || dy.is_empty() {
         return None;
     }
-    let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
     assert!(
         (left - right).abs() <= 1e-8 * size.max(1.0),
         "seed {seed}: <dy, J dx> = {left}, <J^T dy, dx> = {right}\n{p}"

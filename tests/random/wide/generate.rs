@@ -1,7 +1,7 @@
 //! Makes random programs. Each operation is tried on the interpreter as soon as it is made. So later choices can use
 //! the known arrays, and most programs neither fail nor take long.
 
-use super::build::{argument, build};
+use super::build::build;
 use super::data::{Random, number};
 use super::program::*;
 use super::types::{Data, Elem, Given, Kind, Number, Prim, Ty};
@@ -149,7 +149,7 @@ pub fn attempt(def: &Def, types: &[Ty], values: &[RawArray], most: usize) -> Tri
     let level = types.len();
     let run = |def: &Def| -> Result<Vec<RawArray>, Error> {
         let (block, used) = alone(def, level, types);
-        let argument = argument(used.iter().map(|a| values[*a].clone()));
+        let argument = used.iter().map(|a| values[*a].clone()).collect();
         let result = Interpreter.compile(&build(&block, None)?)?.run(&argument)?;
         Ok(result.leaves().into_iter().cloned().collect())
     };
@@ -891,5 +891,5 @@ fn truth() -> Fun {
 
 /// An argument from the values of a program's inputs.
 pub fn inputs_of(p: &Program) -> ArrayTuple {
-    argument(p.inputs.iter().map(Given::raw))
+    p.inputs.iter().map(Given::raw).collect()
 }

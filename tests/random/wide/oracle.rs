@@ -4,6 +4,7 @@ use super::build::build;
 use super::generate::inputs_of;
 use super::program::Program;
 use super::scalar::Perturb;
+use crate::smallest::guarded;
 use crate::support::passes::AllPasses;
 use crate::support::traced::Traced;
 use accel::backend::Backend;
@@ -12,7 +13,6 @@ use accel::prelude::Error;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
 use accel_fusion::KernelEvaluator;
 use accel_trace::Keep;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The results of a program on a backend, or its error.
 pub type Outcome = Result<Vec<RawArray>, Error>;
@@ -54,11 +54,8 @@ impl Oracle {
 }
 
 /// A panic is an error of the library.
-fn guarded<T>(f: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(Error::Internal(format!("panic: {}", text.unwrap_or("without a message"))))
-    })
+fn run<T>(f: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    guarded(f).unwrap_or_else(|message| Err(Error::Internal(message)))
 }
 
 fn leaves(found: &ArrayTuple) -> Vec<RawArray> {
@@ -72,10 +69,10 @@ pub fn judge_one_of(
     programs: &[Program],
     expected: &[Outcome],
 ) -> Result<Vec<Verdict>, (usize, String)> {
-    let compiled = guarded(|| oracle.backend()?.compile(&build(&Program::one_of(programs, 0).body, None)?));
+    let compiled = run(|| oracle.backend()?.compile(&build(&Program::one_of(programs, 0).body, None)?));
     let compiled = compiled.map_err(|e| (0, e.to_string()))?;
     let judge = |k: usize| {
-        let found = guarded(|| Ok(leaves(&compiled.run(&inputs_of(&Program::one_of(programs, k)))?)));
+        let found = run(|| Ok(leaves(&compiled.run(&inputs_of(&Program::one_of(programs, k)))?)));
         compare(&programs[k], &expected[k], &found, oracle.is_exact()).map_err(|message| (k, message))
     };
     (0..programs.len()).map(judge).collect()
@@ -83,7 +80,7 @@ pub fn judge_one_of(
 
 /// Compiles a program and runs it on its inputs.
 pub fn outcome(backend: &dyn Backend, p: &Program, perturb: Option<Perturb>) -> Outcome {
-    guarded(|| {
+    run(|| {
         let program = build(&p.body, perturb)?;
         Ok(leaves(&backend.compile(&program)?.run(&inputs_of(p))?))
     })

@@ -4,6 +4,7 @@ use super::generate::program;
 use super::oracle::{Oracle, Outcome, Verdict, expected, judge, judge_one_of};
 use super::program::Program;
 use super::shrink;
+use crate::smallest::smallest;
 use accel::repr::RawArray;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -136,23 +137,10 @@ pub fn write(file: &Path, p: &Program) {
 
 /// The smallest failing program that single shrinking steps lead to.
 pub fn shrunk(failure: Failure) -> (Program, String) {
-    let Failure { oracle, mut message, program: mut p } = failure;
+    let Failure { oracle, message, program } = failure;
     // Compiling takes a while, so fewer steps are tried.
     let most = if matches!(oracle, Oracle::Native | Oracle::OpenCl) { 600 } else { 3000 };
-    let mut attempts = 0;
-    'smaller: loop {
-        for q in shrink::candidates(&p) {
-            attempts += 1;
-            if attempts > most {
-                break 'smaller;
-            }
-            // A shrinking step that fails in another way may have found another error.
-            if let Err(m) = judge(oracle, &q, &expected(&q)) {
-                (p, message) = (q, m);
-                continue 'smaller;
-            }
-        }
-        break;
-    }
+    let fails = |p: &Program| judge(oracle, p, &expected(p)).err();
+    let (p, message) = smallest(program, message, most, shrink::candidates, fails);
     (p, format!("{oracle:?}: {message}"))
 }
