@@ -2,7 +2,7 @@
 //! definitions.
 
 use super::ids::Reg;
-use super::ir::{Instr, ScalarFn};
+use super::ir::{Instr, Op, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
@@ -59,6 +59,15 @@ impl Instr {
     /// Whether the instruction neither fails nor branches nor loops nor adds to a sum.
     pub(crate) fn is_branch_free(&self, code: &ScalarFn) -> bool {
         self.inner().is_empty() && self.check(code).is_none() && !matches!(self, Instr::Emit { .. })
+    }
+}
+
+impl Op {
+    /// Whether this is a check that extents of arrays are equal, so that what follows may rely on it.
+    pub(crate) fn compares_extents(&self) -> bool {
+        let is_extent = |i: &Instr| matches!(i, Instr::Extent(..));
+        matches!(self, Op::Agree { agreement, left, right } if !agreement.is_of_one_operation()
+            && [left, right].iter().all(|code| code.instrs.iter().any(is_extent)))
     }
 }
 

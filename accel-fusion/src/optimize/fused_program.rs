@@ -9,7 +9,8 @@ use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{
-    ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, arrays_read, is_permutation,
+    ArrayId, ArrayInfo, Block, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, arrays_read,
+    is_permutation,
 };
 use accel_core::repr::Scalar;
 use accel_core::repr::op::{Num2, Op2};
@@ -114,6 +115,8 @@ pub struct Pass<'a> {
     pub(super) checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often the current statement is executed.
     pub(super) times: ExecutionCount,
+    /// The sites of permutes known to have targets out of bounds: NOTE [Targets within bounds] in `scatter.rs`.
+    pub(super) outside: Vec<SiteId>,
 }
 
 impl Pass<'_> {
@@ -122,6 +125,54 @@ impl Pass<'_> {
         if let Some((block, open)) = self.open.last_mut() {
             op.defines().iter().for_each(|a| _ = self.block_of.insert(*a, *block));
             open.push(Stmt { op, site });
+        }
+    }
+
+    /// The block of the statements that `f` emits.
+    pub fn open(&mut self, f: impl FnOnce(&mut Self)) -> Block {
+        self.open.push((self.blocks, vec![]));
+        self.blocks += 1;
+        self.checked.push(BTreeSet::new());
+        let compared = self.facts.all_compared().clone();
+        f(self);
+        self.facts.set_compared(compared);
+        self.checked.pop();
+        Block { stmts: self.open.pop().unwrap_or_default().1 }
+    }
+
+    /// The same for a branch of a statement that is executed once.
+    pub fn branch(&mut self, f: impl FnOnce(&mut Self)) -> Block {
+        let times = std::mem::replace(&mut self.times, ExecutionCount::Maybe);
+        let b = self.open(f);
+        self.times = times;
+        b
+    }
+
+    /// A run executes only one of two branches, those with the reads from `first` and from `second` on. What both of them read
+    /// is counted once, so that it can be computed in each of them instead of in memory.
+    pub fn only_one_of(&mut self, first: usize, second: usize) {
+        let mut both: BTreeMap<ArrayId, [usize; 2]> = BTreeMap::new();
+        let (then, otherwise) = self.reads[first..].split_at(second - first);
+        for (k, uses) in [then, otherwise].into_iter().enumerate() {
+            uses.iter().for_each(|u| both.entry(u.array).or_default()[k] += 1);
+        }
+        self.reads[first..].iter().filter(|u| !u.once).for_each(|u| _ = both.remove(&u.array));
+        for u in self.reads.split_off(second) {
+            match both.get_mut(&u.array) {
+                Some([n, m]) if *n > 0 && *m > 0 => {
+                    (*n, *m) = (*n - 1, *m - 1);
+                    self.forget(u);
+                }
+                _ => self.reads.push(u),
+            }
+        }
+    }
+
+    /// Takes a read back.
+    pub fn forget(&mut self, u: ArrayUse) {
+        if let Some((all, once)) = self.places.get_mut(&u.array) {
+            *all -= 1;
+            *once -= usize::from(u.once);
         }
     }
 
@@ -392,6 +443,7 @@ pub(super) fn is_never_negative_zero(rows: &Reduction) -> bool {
 }
 
 /// A `Permute` statement with cleaned extents.
+#[derive(Clone)]
 pub struct Permute<'a> {
     /// The array defined.
     pub to: ArrayId,

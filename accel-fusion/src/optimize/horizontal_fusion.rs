@@ -65,6 +65,10 @@ fn block(facts: &mut Facts, mut b: Block) -> Block {
             }
         } else {
             s.op.defines().iter().for_each(|a| _ = defined.insert(*a, at));
+            // NOTE [Extents that were compared]
+            if s.op.compares_extents() {
+                places.clear();
+            }
         }
         match (merged.get_mut(at), s.op) {
             (Some((_, members)), Op::Loop { to, body, .. }) => members.push((to, body)),

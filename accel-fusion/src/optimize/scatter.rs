@@ -21,6 +21,11 @@
 //! from step to step. As a gather it would visit the whole target; as a scatter, which happens in place, it visits its
 //! source. So it stays one.
 //!
+//! NOTE [Targets within bounds]: where an extent is a computed number, nobody knows before the program runs whether all targets are
+//! within bounds. The dimensions of the note have their extreme values at two corners of the source, so a condition on extents
+//! decides it: if it holds, the statement is the reduction, else the scatter, which finds the error. This pays if several elements
+//! have the same target. So the sum of a matrix of `the(n)` rows is differentiated without this matrix in memory.
+//!
 //! NOTE [Diagonal scatters]: if only elements with two equal indices have a target, the other elements need not be
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
@@ -29,7 +34,7 @@ use super::fused_program::{NewReduction, Pass, Permute};
 use super::poly::{Poly, Sym};
 use super::reshapes;
 use super::rewrites::{SCATTER, SCATTERED_PRODUCTS};
-use super::scalar_cleanup::code_of;
+use super::scalar_cleanup::{Cleaned, ExecutionCount, code_of};
 use super::scattered_products::scattered_products;
 use super::shape_analysis::{Inequality, Node, Ranges, Sides};
 use crate::kernel::builder::{Builder, index_types};
@@ -37,7 +42,7 @@ use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num2, Op1, Op2};
-use accel_core::repr::{Scalar, ScalarType};
+use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`.
@@ -71,10 +76,15 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
         return diagonal_only(pass, p, kept, other, site);
     }
     if target.constants[0] == Some(Scalar::Bool(true)) {
+        let values = &target.values[1..];
         if gathers
-            && let Some(places) = places(pass, &p, &target.values[1..], &[])
+            && let Some(places) = places(pass, &p, values)
             && !is_part_in_loop(pass, &places)
-            && gathered(pass, &p, &places, site)
+            && if are_inside(pass, &p, values, &[]) {
+                gathered(pass, &p, &places, site)
+            } else {
+                gathered_if_inside(pass, &p, &places, site)
+            }
         {
             return;
         }
@@ -93,11 +103,83 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     if pass.how.strided && pass.how.does(SCATTERED_PRODUCTS) && scattered_products(pass, &p, site) {
         return;
     }
+    scattered(pass, p, target, site);
+}
+
+/// Emits a permute as it is.
+fn scattered(pass: &mut Pass, p: Permute, target: Cleaned, site: SiteId) {
     pass.keep(&target);
     let element = pass.clean(p.element, &p.source).code;
     let comb = pass.clean(p.comb, &[]).code;
     let Permute { to, defaults, extents, monoid, .. } = p;
     pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, monoid }, site);
+}
+
+/// Emits a decision between the reduction and the scatter: NOTE [Targets within bounds]. Returns whether it did.
+fn gathered_if_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) -> bool {
+    let is_summed = (0..p.source.len()).any(|k| places.iter().all(|place| place.param != Some(k)));
+    let is_clamped = places.iter().any(|place| place.clamp.is_some());
+    let may_decide = pass.times == ExecutionCount::Once && !pass.outside.contains(&site);
+    if !is_summed || is_clamped || !may_decide || !has_known_extents(pass, p) {
+        return false;
+    }
+    let (info, dims) = (pass.program.arrays[p.to].clone(), pass.facts.dims(p.to));
+    let cond = is_inside(pass, p, places);
+    let (sums, all) = (pass.array(info.clone(), dims.clone()), pass.array(info, dims));
+    let first = pass.reads.len();
+    let mut is_gathered = false;
+    let then = pass.branch(|pass| is_gathered = gathered(pass, &Permute { to: sums, ..p.clone() }, places, site));
+    if !is_gathered {
+        return false;
+    }
+    let second = pass.reads.len();
+    let otherwise = pass.branch(|pass| {
+        let target = pass.preview(p.target, &p.source);
+        scattered(pass, Permute { to: all, ..p.clone() }, target, site)
+    });
+    pass.only_one_of(first, second);
+    let (then, otherwise) = ((then, vec![pass.alias(sums)]), (otherwise, vec![all]));
+    pass.emit(Op::If { to: vec![p.to], cond, then, otherwise }, site);
+    true
+}
+
+/// The scalar function that says that there are elements, and that all targets are within bounds.
+fn is_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> ScalarFn {
+    let dims = pass.facts.dims(p.defaults);
+    let mut b = Builder::new(&[]);
+    let mut value = |b: &mut Builder, n: &Poly| b.inline(&code_of(&mut pass.facts, std::slice::from_ref(n)), &[])[0];
+    let [zero, one, largest] = [0, 1, MAX_EXTENT as i64].map(|x| b.constant(Scalar::I64(x)));
+    let source: Vec<Reg> = p.source.iter().map(|n| value(&mut b, n)).collect();
+    let mut all = vec![];
+    for n in &source {
+        all.extend([compare(&mut b, Cmp::Gt, *n, zero), compare(&mut b, Cmp::Le, *n, largest)]);
+    }
+    // If the offset is within bounds, the other end is a sum that does not wrap.
+    for (place, n) in places.iter().zip(&dims) {
+        let mut ends = vec![value(&mut b, &place.offset)];
+        if let Some(k) = place.param {
+            let last = b.index_op(Num2::Sub, source[k], one);
+            ends.push(b.index_op(if place.reversed { Num2::Sub } else { Num2::Add }, ends[0], last));
+        }
+        let n = value(&mut b, n);
+        for end in ends {
+            all.extend([compare(&mut b, Cmp::Ge, end, zero), compare(&mut b, Cmp::Lt, end, n)]);
+        }
+    }
+    let cond = all.into_iter().reduce(|x, y| and(&mut b, x, y)).into_iter().collect();
+    b.finish(cond)
+}
+
+fn compare(b: &mut Builder, cmp: Cmp, x: Reg, y: Reg) -> Reg {
+    let c = b.reg(ScalarType::Bool);
+    b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
+    c
+}
+
+fn and(b: &mut Builder, x: Reg, y: Reg) -> Reg {
+    let c = b.reg(ScalarType::Bool);
+    b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
+    c
 }
 
 /// Whether the targets are a part of the array that differs from step to step of a loop: NOTE [Scatters in loops].
@@ -147,10 +229,8 @@ fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: S
     permute(pass, Permute { extents, source, target: &target, element: &element, ..p }, site);
 }
 
-/// The dimensions of the target, if they have the form of the note and no target is out of bounds.
-/// The conditions hold for the elements that have a target.
-fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>], conditions: &[Inequality]) -> Option<Vec<TargetDim>> {
-    let dims = pass.facts.dims(p.defaults);
+/// The dimensions of the target, if they have the form of the note.
+fn places(pass: &Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
     let mut used = vec![];
     let mut places = vec![];
     for e in target {
@@ -158,15 +238,18 @@ fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>], conditions: &[I
     }
     let sources: i64 = places.iter().map(|p| 1 + p.clamp.as_ref().map_or(0, |c| c.moved)).product();
     let is_clamped = places.iter().any(|p| p.clamp.is_some());
-    if is_clamped && (!p.monoid.is_some_and(Monoid::commutes) || sources > MOST_SOURCES) {
-        return None;
-    }
-    // A target out of bounds is an error, which a gather would not notice.
+    let is_possible = !is_clamped || p.monoid.is_some_and(Monoid::commutes) && sources <= MOST_SOURCES;
+    is_possible.then_some(places)
+}
+
+/// Whether no target is out of bounds. That is an error, which a gather would not notice. The conditions hold for the elements that
+/// have a target.
+fn are_inside(pass: &mut Pass, p: &Permute, target: &[Option<Poly>], conditions: &[Inequality]) -> bool {
+    let dims = pass.facts.dims(p.defaults);
     let ranges = Ranges { params: &p.source, conditions };
-    let inside = |pass: &mut Pass, assume: bool| {
-        target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, ranges, assume))
-    };
-    (inside(pass, false) && inside(pass, true)).then_some(places)
+    let mut inside =
+        |assume: bool| target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, ranges, assume));
+    inside(false) && inside(true)
 }
 
 /// The elements, or the neutral element for those without a target, and the dimensions of the target if all had one: NOTE
@@ -191,7 +274,8 @@ fn all_kept(pass: &mut Pass, p: &Permute, target: &ScalarFn) -> Option<(ScalarFn
         }
     });
     let decided = pass.preview(&decided, &p.source);
-    let places = places(pass, p, &decided.values[1..], &conditions)?;
+    let places = places(pass, p, &decided.values[1..])?;
+    are_inside(pass, p, &decided.values[1..], &conditions).then_some(())?;
     let mut b = Builder::new(&index_types(p.source.len()));
     let index = b.params();
     let cond = b.inline(&ScalarFn { results: vec![kept], ..target.clone() }, &index)[0];
@@ -294,8 +378,7 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) ->
     let params: Vec<usize> = places.iter().filter_map(|p| p.param).collect();
     let summed: Vec<usize> = (0..p.source.len()).filter(|k| !params.contains(k)).collect();
     let dims = pass.facts.dims(p.defaults);
-    // Each value separately: the product of 0 and something unknown is known.
-    if !p.source.iter().chain(&dims).all(|p| pass.facts.is_known(p)) {
+    if !has_known_extents(pass, p) {
         return false;
     }
     let columns = pass.program.arrays[p.to].columns.clone();
@@ -331,6 +414,11 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) ->
     let extents = code_of(&mut pass.facts, &dims);
     pass.loop_(&[p.to], extents, dims, &body, site);
     true
+}
+
+/// Each value separately: the product of 0 and something unknown is known.
+fn has_known_extents(pass: &Pass, p: &Permute) -> bool {
+    p.source.iter().chain(&pass.facts.dims(p.defaults)).all(|n| pass.facts.is_known(n))
 }
 
 /// Emits the reduction over the parameters `summed`, with an initial value. Returns whether this is possible.
@@ -420,12 +508,7 @@ fn body(
         all = all.iter().flat_map(|before| here.iter().map(|source| before.and(source))).collect();
     }
     for source in all {
-        let both = |x, y| {
-            let c = b.reg(ScalarType::Bool);
-            b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
-            c
-        };
-        let all = source.conditions.into_iter().reduce(both);
+        let all = source.conditions.into_iter().reduce(|x, y| and(&mut b, x, y));
         let cond = all.unwrap_or_else(|| b.constant(Scalar::Bool(true)));
         let (then, new) = b.block(|b| {
             let x = b.inline(inner, &source.index);
@@ -458,11 +541,6 @@ fn sources(b: &mut Builder, pass: &mut Pass, p: &Permute, t: Reg, place: &Target
     let mut value = |b: &mut Builder, n: &Poly| {
         let code = code_of(&mut pass.facts, std::slice::from_ref(n));
         b.inline(&code, &[])[0]
-    };
-    let compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| {
-        let c = b.reg(ScalarType::Bool);
-        b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
-        c
     };
     let offset = value(b, &place.offset);
     let Some(k) = place.param else {

@@ -154,6 +154,8 @@ pub struct Facts {
     /// Whether assumptions are allowed.
     assume: bool,
     equal: BTreeMap<Sym, Sym>,
+    /// The extents that are equal where the analysis is now, because a statement has compared them.
+    compared: BTreeMap<Sym, Sym>,
     assumptions: Assumptions,
 }
 
@@ -259,6 +261,7 @@ impl Facts {
             numbers: HashMap::new(),
             assume,
             equal: BTreeMap::new(),
+            compared: BTreeMap::new(),
             assumptions: Assumptions::default(),
         };
         nothing.restricted_to(p)
@@ -324,11 +327,11 @@ impl Facts {
     pub fn known_dims(&self, a: ArrayId) -> Option<Vec<Poly>> {
         (a < self.dims.len()).then(|| self.dims(a))
     }
-    /// Sets the extents of an array. Extents with an unknown part become symbols.
+    /// Sets the extents of an array. Extents with an unknown part become symbols, and equal ones the same symbol.
     pub fn set_dims(&mut self, a: ArrayId, dims: Vec<Poly>) {
-        let all = dims.into_iter().enumerate();
-        let all = all.map(|(dim, p)| if self.is_known(&p) { p } else { Poly::sym(Sym::Extent(a, dim)) });
-        self.dims[a] = all.collect();
+        let first = |p: &Poly| dims.iter().position(|q| q == p).unwrap_or_default();
+        let name = |p: &Poly| if self.is_known(p) { p.clone() } else { Poly::sym(Sym::Extent(a, first(p))) };
+        self.dims[a] = dims.iter().map(name).collect();
     }
     /// Whether all values are known, and none depends on the extents of an array, which may go.
     pub fn are_known_without(&self, a: ArrayId, all: &[Poly]) -> bool {
@@ -416,9 +419,12 @@ impl Facts {
     }
 
     fn normal(&self, p: &Poly) -> Poly {
-        let replaced: BTreeMap<Sym, Sym> = p.symbols().filter_map(|s| Some((s, *self.equal.get(&s)?))).collect();
-        let replace = |p: Poly, (s, by): (Sym, Sym)| p.replace(s, &Poly::sym(by)).unwrap_or(p);
-        replaced.into_iter().fold(p.clone(), replace)
+        let by = |p: &Poly, equal: &BTreeMap<Sym, Sym>| {
+            let replaced: BTreeMap<Sym, Sym> = p.symbols().filter_map(|s| Some((s, *equal.get(&s)?))).collect();
+            let replace = |p: Poly, (s, by): (Sym, Sym)| p.replace(s, &Poly::sym(by)).unwrap_or(p);
+            replaced.into_iter().fold(p.clone(), replace)
+        };
+        by(&by(p, &self.equal), &self.compared)
     }
 
     /// The value of an operation, if more is known of it than the operation.
@@ -466,19 +472,24 @@ impl Facts {
         };
         let (Some(a), Some(b)) = (given(a), given(b)) else { return false };
         self.assumptions.zero.insert(Poly::sym(a).plus(&Poly::sym(b), -1));
-        self.equate(a, b);
+        equate(&mut self.equal, a, b);
         true
     }
 
-    /// Two extents are equal: from now on, the smaller symbol stands for both.
-    fn equate(&mut self, a: Sym, b: Sym) {
-        let root = |s: Sym| self.equal.get(&s).copied().unwrap_or(s);
-        let (a, b) = (root(a), root(b));
-        let (first, second) = (a.min(b), a.max(b));
-        if first != second {
-            self.equal.values_mut().filter(|s| **s == second).for_each(|s| *s = first);
-            self.equal.insert(second, first);
+    /// Two numbers are equal where the analysis is now.
+    pub fn compared(&mut self, a: &Poly, b: &Poly) {
+        let [a, b] = [a, b].map(|p| self.normal(p).as_sym().filter(|s| matches!(s, Sym::Extent(..))));
+        if let (Some(a), Some(b)) = (a, b) {
+            equate(&mut self.compared, a, b);
         }
+    }
+    /// Sets the extents that were compared; returns those before.
+    pub fn set_compared(&mut self, all: BTreeMap<Sym, Sym>) -> BTreeMap<Sym, Sym> {
+        std::mem::replace(&mut self.compared, all)
+    }
+    /// The extents that were compared.
+    pub fn all_compared(&self) -> &BTreeMap<Sym, Sym> {
+        &self.compared
     }
 
     /// Whether all conditions hold. If so, adds the assumption that the numbers in them are exact.
@@ -705,6 +716,17 @@ impl Facts {
             needed.not_negative.push(n.clone());
         }
         self.exact_if(n, ranges, needed).is_some()
+    }
+}
+
+/// Two extents are equal: from now on, the smaller symbol stands for both.
+fn equate(equal: &mut BTreeMap<Sym, Sym>, a: Sym, b: Sym) {
+    let root = |s: Sym| equal.get(&s).copied().unwrap_or(s);
+    let (a, b) = (root(a), root(b));
+    let (first, second) = (a.min(b), a.max(b));
+    if first != second {
+        equal.values_mut().filter(|s| **s == second).for_each(|s| *s = first);
+        equal.insert(second, first);
     }
 }
 

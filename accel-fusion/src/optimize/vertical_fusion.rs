@@ -64,6 +64,7 @@ fn run_once(
         block_of: HashMap::new(),
         changing: BTreeSet::new(),
         times: ExecutionCount::Once,
+        outside: vec![],
     };
     let mut body = p.block(&program.body);
     p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
@@ -83,12 +84,7 @@ fn run_once(
 
 impl Pass<'_> {
     fn block(&mut self, b: &Block) -> Block {
-        self.open.push((self.blocks, vec![]));
-        self.blocks += 1;
-        self.checked.push(BTreeSet::new());
-        deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
-        self.checked.pop();
-        Block { stmts: self.open.pop().unwrap_or_default().1 }
+        self.open(|pass| deep(|| b.stmts.iter().for_each(|s| pass.stmt(s))))
     }
 
     fn stmt(&mut self, s: &Stmt) {
@@ -194,6 +190,10 @@ impl Pass<'_> {
     }
 
     /// Keeps a check of two shapes, unless they agree anyway, by an assumption, or because of another check.
+    ///
+    /// NOTE [Extents that were compared]: after the check, the extents are equal. If they are those of arrays, one name stands for
+    /// both until the end of the block. Then what comes after it can have reads that are within bounds only because of the check, so no
+    /// later pass may move it before the check.
     fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
         let sides = shapes.map(|c| self.preview(c, &[]));
         let [m, n] = shapes.map(|c| c.results.len());
@@ -216,6 +216,7 @@ impl Pass<'_> {
         }
         self.checked.last_mut().into_iter().for_each(|known| known.extend(open.iter().cloned()));
         self.compare(agreement, sides, site);
+        open.iter().for_each(|(p, q)| self.facts.compared(p, q));
     }
 
     /// Whether a check of the shapes of one operation holds, perhaps by an assumption.
@@ -277,11 +278,14 @@ impl Pass<'_> {
             });
             return;
         }
-        let first = self.blocks;
-        let (then, otherwise) = (
-            self.inner(&then.0, &then.1, ExecutionCount::Maybe),
-            self.inner(&otherwise.0, &otherwise.1, ExecutionCount::Maybe),
-        );
+        let (first, reads) = (self.blocks, self.reads.len());
+        let then = self.inner(&then.0, &then.1, ExecutionCount::Maybe);
+        let (before, outside) = (self.reads.len(), self.outside.len());
+        let decided = |s: &Stmt| matches!(s.op, Op::Permute { .. }) && s.site == site;
+        self.outside.extend(otherwise.0.stmts.iter().any(decided).then_some(site));
+        let otherwise = self.inner(&otherwise.0, &otherwise.1, ExecutionCount::Maybe);
+        self.outside.truncate(outside);
+        self.only_one_of(reads, before);
         for (to, (a, b)) in to.iter().zip(then.1.iter().zip(&otherwise.1)) {
             let dims = self.facts.dims(*a);
             // Values computed inside a branch must not be used outside it.
@@ -349,12 +353,7 @@ impl Pass<'_> {
         }
         self.facts.reset(facts);
         self.program.arrays.truncate(arrays.index());
-        for u in self.reads.drain(reads..) {
-            if let Some((all, once)) = self.places.get_mut(&u.array) {
-                *all -= 1;
-                *once -= usize::from(u.once);
-            }
-        }
+        self.reads.split_off(reads).into_iter().for_each(|u| self.forget(u));
         self.known.aliases.split_off(&arrays);
         self.known.producers.split_off(&arrays);
         for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {

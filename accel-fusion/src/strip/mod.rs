@@ -211,7 +211,10 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         // Checks come before the statement for which they are made, which does not use them: NOTE [Hoisted checks]. If they use
         // the group, or if it can fail before them, everything from them on stays behind it.
         let checks = matches!(&e.stmt.op, Op::If { to, .. } if to.is_empty());
-        if members.is_complete || checks && (is_late || !e.uses.is_disjoint(&rows) || can_fail(&members.inside)) {
+        // So do comparisons of extents: NOTE [Extents that were compared].
+        let stays = checks || e.stmt.op.compares_extents();
+        let uses_group = is_late || !e.uses.is_disjoint(&rows);
+        if members.is_complete || stays && uses_group || checks && can_fail(&members.inside) {
             members.is_complete = true;
             members.after.push(k);
             continue;
