@@ -1,7 +1,7 @@
 //! The determinant of a matrix by expansion in minors, and its gradient.
 
 use crate::conversions::number;
-use crate::module::{Failure, Module, ends};
+use crate::module::{Failure, Module, ends, fits};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
@@ -105,5 +105,7 @@ fn argument(input: Input) -> Result<Matrix<f64>, Failure> {
         return Err(Failure::Input(format!("`A` has {} numbers and `ell` is {ell}", a.len())));
     }
     ends((1..=ell).map(|n| n as f64).product())?;
+    // The gradient lists the contributions of all ell!/5! terms. They take 615 bytes for each.
+    fits(640 * (LAST as u64 + 1..=ell as u64).product::<u64>())?;
     Ok(Array::matrix(ell, ell, a)?)
 }
