@@ -1,17 +1,13 @@
-//! Runs programs and compares their results with the expected ones.
+//! Runs a program and compares its result with the expected one.
 
 use crate::support::is_chosen;
-use accel::ast::{self, Acc as Term, ArraysTy, Idx, Thinning, fresh4};
 use accel::backend::Backend;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
 use accel_core::pass::operations;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::panic::Location;
-
-/// The number of checks in a program for backends that start a compiler for each program.
-const TOGETHER: usize = 8;
+use std::fmt::Display;
 
 /// A backend under test.
 pub struct Suite<'a> {
@@ -20,79 +16,16 @@ pub struct Suite<'a> {
     third: bool,
     count: Cell<usize>,
     operations: RefCell<BTreeSet<&'static str>>,
-    waiting: RefCell<Vec<Check>>,
-}
-
-/// A program, its argument, and the result that it must have.
-struct Check {
-    program: ast::Program,
-    argument: ArrayTuple,
-    expected: ArrayTuple,
-    tolerance: f64,
-    at: &'static Location<'static>,
-}
-
-impl Check {
-    /// Whether the outcome is right; why not.
-    fn compare(&self, found: Result<ArrayTuple, Error>) -> Result<(), String> {
-        let wrong = |why: String| format!("{}: {why}\nin {}", self.at, self.program);
-        same(&found.map_err(|e| wrong(e.to_string()))?, &self.expected, self.tolerance).map_err(wrong)
-    }
-}
-
-/// The program of two arguments that computes both results.
-fn both(p: &ast::Program, q: &ast::Program) -> ast::Program {
-    fresh4(|a, r, b, s| {
-        let (p, q) = (p.open(a, r), q.open(b, s));
-        let arguments = ArraysTy::pair(&p.arg, &q.arg);
-        let v = Term::var(&Idx::zero(&arguments));
-        let of_first = Term::let_(&v.fst(), &p.body.weaken(&Thinning::from_nil().lift()));
-        let of_second = Term::let_(&v.snd(), &q.body.weaken(&Thinning::from_nil().lift()));
-        ast::Program::new(&arguments, &Term::pair(&of_first, &of_second))
-    })
 }
 
 impl<'a> Suite<'a> {
     pub fn new(backend: &'a dyn Backend, third: bool) -> Self {
-        let (count, operations, waiting) = (Cell::new(0), RefCell::default(), RefCell::default());
-        Suite { backend, third, count, operations, waiting }
+        Suite { backend, third, count: Cell::new(0), operations: RefCell::default() }
     }
 
     /// Whether the program is not among those that run.
-    fn leaves_out<A: Arrays, R: Arrays>(&self, prog: &Afun<A, R>) -> bool {
+    fn leaves_out(&self, prog: &impl Display) -> bool {
         self.third && !is_chosen(prog, 3)
-    }
-
-    /// Runs the programs that wait, as one program.
-    pub fn finish(&self) {
-        let checks = self.waiting.take();
-        let programs = checks.iter().map(|c| c.program.clone()).reduce(|p, q| both(&p, &q));
-        let Some(whole) = programs else { return };
-        let run = |p: &ast::Program, x: &ArrayTuple| self.backend.compile(p)?.run(x);
-        let argument = checks.iter().map(|c| c.argument.clone()).reduce(ArrayTuple::pair).unwrap_or(ArrayTuple::Unit);
-        let failures: Vec<String> = match run(&whole, &argument) {
-            Ok(mut found) => {
-                let mut failures = vec![];
-                for (k, check) in checks.iter().enumerate().rev() {
-                    let own = match &found {
-                        ArrayTuple::Pair(p) if k > 0 => {
-                            let (rest, own) = (p.0.clone(), p.1.clone());
-                            found = rest;
-                            own
-                        }
-                        _ => found.clone(),
-                    };
-                    failures.extend(check.compare(Ok(own)).err());
-                }
-                failures
-            }
-            Err(e) => {
-                let alone = |c: &Check| c.compare(run(&c.program, &c.argument)).err();
-                let failures: Vec<String> = checks.iter().filter_map(alone).collect();
-                if failures.is_empty() { vec![format!("together: {e}\nin {whole}")] } else { failures }
-            }
-        };
-        assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
 
     /// Whether programs are simplified before they are lowered. The simplifier keeps the checks of shapes of arrays that it
@@ -145,12 +78,12 @@ impl<'a> Suite<'a> {
             return;
         }
         self.count.set(self.count.get() + 1);
-        let program = prog.program().unwrap_or_else(|e| panic!("{e}")).clone();
-        let (argument, expected) = (inputs.to_tuple(), expected.to_tuple());
-        self.waiting.borrow_mut().push(Check { program, argument, expected, tolerance, at: Location::caller() });
-        let starts_a_compiler = ["native", "opencl"].contains(&self.backend.name());
-        if !starts_a_compiler || self.waiting.borrow().len() == TOGETHER {
-            self.finish();
+        let found = match run_with(self.backend, &prog, inputs) {
+            Ok(found) => found.to_tuple(),
+            Err(e) => panic!("{e}\nin {prog}"),
+        };
+        if let Err(difference) = same(&found, &expected.to_tuple(), tolerance) {
+            panic!("{difference}\nin {prog}");
         }
     }
 }

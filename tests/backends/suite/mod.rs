@@ -77,11 +77,7 @@ fn run(threads: usize, backend: &dyn Backend, third: bool) -> usize {
     let work = || {
         while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
             let suite = Suite::new(backend, third);
-            let all = || {
-                group(&suite);
-                suite.finish();
-            };
-            if catch_unwind(AssertUnwindSafe(all)).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err() {
                 failed.lock().unwrap().push(*name);
             }
             count.fetch_add(suite.count(), Relaxed);
