@@ -1,5 +1,6 @@
 //! Runs a program and compares its result with the expected one.
 
+use crate::support::is_chosen;
 use accel::backend::Backend;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
@@ -7,28 +8,24 @@ use accel_core::pass::operations;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A backend under test.
 pub struct Suite<'a> {
     backend: &'a dyn Backend,
-    /// If only a third of the programs run, the revision that chooses them.
-    revision: Option<&'a str>,
+    /// Whether only a third of the programs run.
+    third: bool,
     count: Cell<usize>,
     operations: RefCell<BTreeSet<&'static str>>,
 }
 
 impl<'a> Suite<'a> {
-    pub fn new(backend: &'a dyn Backend, revision: Option<&'a str>) -> Self {
-        Suite { backend, revision, count: Cell::new(0), operations: RefCell::default() }
+    pub fn new(backend: &'a dyn Backend, third: bool) -> Self {
+        Suite { backend, third, count: Cell::new(0), operations: RefCell::default() }
     }
 
     /// Whether the program is not among those that run.
     fn leaves_out(&self, prog: &impl Display) -> bool {
-        let Some(revision) = self.revision else { return false };
-        let mut hasher = DefaultHasher::new();
-        (revision, prog.to_string()).hash(&mut hasher);
-        !hasher.finish().is_multiple_of(3)
+        self.third && !is_chosen(prog, 3)
     }
 
     /// Whether programs are simplified before they are lowered. The simplifier keeps the checks of shapes of arrays that it

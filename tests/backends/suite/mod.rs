@@ -54,32 +54,29 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
 /// fail, after their own messages were printed.
 #[allow(dead_code, reason = "each test program uses a part")]
 pub fn all(backend: &dyn Backend) -> usize {
-    run(1, backend, None)
+    run(1, backend, false)
 }
 
-/// [`all`] with a third of the programs, which their texts and the revision in `ACCEL_REVISION` choose: for devices whose
-/// compilers are slow. So many revisions in a row run all of them.
+/// [`all`] with a third of the programs, another one for each revision: for devices whose compilers are slow.
 #[allow(dead_code, reason = "each test program uses a part")]
 pub fn third(backend: &dyn Backend) -> usize {
-    let revision = std::env::var("ACCEL_REVISION").unwrap_or_else(|_| "none".into());
-    println!("the programs of ACCEL_REVISION={revision}");
-    run(1, backend, Some(&revision))
+    run(1, backend, true)
 }
 
 /// [`all`] with the groups in several threads: a native backend spends most of the time in a C compiler, which uses one
 /// core.
 #[allow(dead_code, reason = "each test program uses a part")]
 pub fn all_in_parallel(backend: &dyn Backend) -> usize {
-    run(available_parallelism().map_or(1, NonZero::get), backend, None)
+    run(available_parallelism().map_or(1, NonZero::get), backend, false)
 }
 
-/// Runs all groups in this number of threads, and of their programs those that the revision chooses, if there is one.
-fn run(threads: usize, backend: &dyn Backend, revision: Option<&str>) -> usize {
+/// Runs all groups in this number of threads, with all of their programs or a third.
+fn run(threads: usize, backend: &dyn Backend, third: bool) -> usize {
     let (next, count, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(vec![]));
     let covered = Mutex::new(BTreeSet::new());
     let work = || {
         while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
-            let suite = Suite::new(backend, revision);
+            let suite = Suite::new(backend, third);
             if catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err() {
                 failed.lock().unwrap().push(*name);
             }
