@@ -20,6 +20,8 @@ mod chosen;
 mod derivative_edges;
 #[cfg(feature = "dual")]
 mod dual;
+#[cfg(feature = "dual")]
+mod edges;
 mod excluded;
 mod folds;
 mod forward_mode;

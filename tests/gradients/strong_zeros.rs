@@ -21,14 +21,14 @@ fn v(xs: &[f64]) -> Vector<f64> {
 }
 
 /// Compares a derivative with what it is; a zero can be negative.
-fn same(what: &str, found: &[f64], wanted: &[f64]) {
-    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+pub fn same(what: &str, found: &[f64], wanted: &[f64]) {
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs();
     assert!(found.len() == wanted.len() && found.iter().zip(wanted).all(close), "{what}: {found:?}, not {wanted:?}");
 }
 
 /// Checks the gradient of a program at some points in all ways to compute it, on several backends.
 #[track_caller]
-fn gradient(points: &[&[f64]], wanted: &[f64], program: impl Fn(V) -> S + 'static) {
+pub fn gradient(points: &[&[f64]], wanted: &[f64], program: impl Fn(V) -> S + 'static) {
     let prog = afun(program);
     on(&Interpreter, "interpreter", &prog, points, wanted);
     on(&Native, "native", &prog, points, wanted);
@@ -51,7 +51,8 @@ fn on<B: Backend>(backend: &B, name: &str, prog: &Afun<Vector<f64>, Scalar<f64>>
     }
 }
 
-fn unit_vector(n: usize, k: usize) -> Vec<f64> {
+/// A vector of `n` elements, of which element `k` is 1 and the others are 0.
+pub fn unit_vector(n: usize, k: usize) -> Vec<f64> {
     (0..n).map(|i| f64::from(u8::from(i == k))).collect()
 }
 
