@@ -48,10 +48,10 @@ fn of_numbers_and_matrices() {
     jacobians(Short, |a: V| sum(map(|x| x * x.sin(), a)));
     jacobians(Short, |a: V| generate((a.len(), 3), |(i, j)| a.at(i) * a.at(i) * j.cast::<f64>()));
     let number = afun(|x: Acc<Scalar<f64>>| generate(3, |i| the(x) * the(x) * i.cast::<f64>()));
-    let j: Vector<f64> = run(&jacobian(&number), &Array::scalar(2.0)).unwrap();
+    let j: Vector<f64> = run(jacobian(&number), &Array::scalar(2.0)).unwrap();
     assert_eq!(j.to_vec(), [0.0, 4.0, 8.0]);
     let number = afun(|x: Acc<Scalar<f64>>| map(|x| x.exp(), x));
-    assert_eq!(run(&jacobian(&number), &Array::scalar(0.0)).unwrap().item(), 1.0);
+    assert_eq!(run(jacobian(&number), &Array::scalar(0.0)).unwrap().item(), 1.0);
 }
 
 /// The dimensions of the result come first: d y(i, j) / d x(k, l) is at (i, j, k, l).
@@ -86,7 +86,7 @@ fn tuples_of_results_and_parts() {
         let expected = [3.0, 6.0, 12.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 6.0, 12.0];
         assert_eq!((&by_w.shape()[..], by_w.to_vec()), (&[2, 2, 3][..], expected.to_vec()));
         assert_eq!(by_b.to_vec(), w.to_vec().iter().map(|w| w * 3.0).collect::<Vec<_>>());
-        assert_eq!(by_s.to_vec(), run(&afun(matvec::<f64>), (&w, &b)).unwrap().to_vec());
+        assert_eq!(by_s.to_vec(), run(afun(matvec::<f64>), (&w, &b)).unwrap().to_vec());
         assert_eq!((none.to_vec(), ones.to_vec(), zero.item()), (vec![0.0; 6], vec![1.0; 3], 0.0));
     }
 }
@@ -117,12 +117,12 @@ fn of_chosen_parts() {
     });
     let (n, a, b) = (Array::scalar(2i64), Array::vector(vec![1.0, 2.0]), Array::vector(vec![3.0, 5.0]));
     let (aa, ab, ba, bb) = {
-        let ((aa, ab), (ba, bb)) = run(&hessian(program.by(|(_, a, b)| (a, b))), (&n, &a, &b)).unwrap();
+        let ((aa, ab), (ba, bb)) = run(hessian(program.by(|(_, a, b)| (a, b))), (&n, &a, &b)).unwrap();
         (aa.to_vec(), ab.to_vec(), ba.to_vec(), bb.to_vec())
     };
     assert_eq!((aa, bb), (vec![12.0, 0.0, 0.0, 20.0], vec![0.0; 4]));
     assert_eq!((ab, ba), (vec![4.0, 0.0, 0.0, 8.0], vec![4.0, 0.0, 0.0, 8.0]));
-    let product = run(&hvp(program.by(|(_, a, _)| a)), ((&n, &a, &b), &Array::vector(vec![1.0, 10.0]))).unwrap();
+    let product = run(hvp(program.by(|(_, a, _)| a)), ((&n, &a, &b), &Array::vector(vec![1.0, 10.0]))).unwrap();
     assert_eq!(product.to_vec(), [12.0, 200.0]);
 }
 
@@ -153,10 +153,9 @@ fn batches_of_directions() {
 #[test]
 fn errors() {
     let outside = afun(|a: V| unit(a.at(7)));
-    let text = run(&hessian(&outside), &Array::vector(vec![1.0])).unwrap_err().to_string();
+    let text = run(hessian(&outside), &Array::vector(vec![1.0])).unwrap_err().to_string();
     assert!(text.contains("`at`") && text.contains("matrices.rs"), "{text}");
-    let wrong =
-        run(&hvp(afun(|a: V| sum(a))), (&Array::vector(vec![1.0]), &Array::vector(vec![1.0, 2.0]))).unwrap_err();
+    let wrong = run(hvp(afun(|a: V| sum(a))), (&Array::vector(vec![1.0]), &Array::vector(vec![1.0, 2.0]))).unwrap_err();
     assert!(wrong.to_string().contains("hvp") || wrong.to_string().contains("jvp"), "{wrong}");
 }
 
@@ -169,7 +168,7 @@ fn without_numbers() {
         assert_eq!(run(&j, &empty).unwrap().shape()[..], [0, 0]);
     }
     let first = afun(|a: V, b: V| (map(|x| x * 2.0, a), b));
-    let ((aa, ab), (ba, bb)) = run(&jacobian(&first), (&empty, &Array::vector(vec![1.0, 2.0]))).unwrap();
+    let ((aa, ab), (ba, bb)) = run(jacobian(&first), (&empty, &Array::vector(vec![1.0, 2.0]))).unwrap();
     assert_eq!([aa.shape()[..].to_vec(), ab.shape()[..].to_vec()], [vec![0, 0], vec![0, 2]]);
     assert_eq!([ba.shape()[..].to_vec(), bb.shape()[..].to_vec()], [vec![2, 0], vec![2, 2]]);
 }

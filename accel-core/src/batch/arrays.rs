@@ -1,7 +1,8 @@
-//! The rules of batching: what an operation becomes if its arrays have lanes.
+//! The rules of batching: what an operation becomes if its arrays have lanes. A loop with the same steps in all lanes runs them all at
+//! once, with a state that has lanes where it depends on them.
 
-use super::control;
 use super::index::{components, from_components, join, split};
+use super::numbers::numbers;
 use super::scalars::{code, free, free1, free2, of_index};
 use super::scope::{Form, Made, Scope, Stuck};
 use crate::ast::*;
@@ -25,8 +26,8 @@ fn batch_<'a, 'r, 'b, 'm>(a: &Acc<X<'a>, X<'r>>, s: Scope<'_, 'b>, m: Guard<'m>)
             let (b, form) = batch(&b, s, g)?;
             s.bind(&b, |inner, _| inner.enter(form, || batch(&body, inner, m)))
         }
-        AccView::While(w) => control::repeated(a, &w, s, m),
-        AccView::Loop(l, _) => control::steps(&l, a.at(), s, m),
+        AccView::While(w) => repeated(a, &w, s, m),
+        AccView::Loop(l, _) => steps(&l, a.at(), s, m),
         AccView::Op(op) => operation(a, &op, s, m),
     })
 }
@@ -115,7 +116,7 @@ fn operation<'a, 'r, 'b, 'm>(
         }),
         AccOp::Cond { cond, then, otherwise } => match free(cond, s) {
             Some(cond) => branches(&cond, then, otherwise, at, s, m),
-            None => control::numbers(a, s, m),
+            None => numbers(a, s, m),
         },
         AccOp::Generate { sh, f, eq } => fresh1(|k| {
             let t = a.ty().cast(*eq).sh_elt().0;
@@ -274,6 +275,145 @@ fn operation<'a, 'r, 'b, 'm>(
             lanes(&Acc::accumulate(&outer, &join(&outer, s.n, &sh), &f, &init, at), m)
         }),
     }
+}
+
+/// A loop `while`.
+pub fn repeated<'b, 'm, A, R>(a: &Acc<A, R>, w: &AWhileView<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    if fresh1(|k| numbers(a, s, k).is_ok()) {
+        return numbers(a, s, m);
+    }
+    fresh1(|g| {
+        let (init, first) = batch(&w.init, s, g)?;
+        let body = &w.body.cast_env(w.eq);
+        let form = fixpoint(&first, |form| {
+            fresh1(|k| {
+                let (start, _) = s.convert(&init, &first, form, k)?;
+                let made = s.under(start.ty(), |s| {
+                    fresh1(|h| s.enter(form.clone(), || batch(body, s, h)).map(|(_, form)| (Acc::unit(), form)))
+                })?;
+                Ok(made.1)
+            })
+        })?;
+        let (start, _) = s.convert(&init, &first, &form, m)?;
+        let (cond, ()) = s.under(start.ty(), |s| {
+            fresh1(|h| {
+                let (cond, by_lane) = s.enter(form.clone(), || batch(&w.cond, s, h))?;
+                if by_lane != Form::Shared {
+                    return Err(Stuck::new("awhile", a.at(), "its condition depends on the row"));
+                }
+                let q = cond.ty().same(&Ty::of()).ok_or_else(|| Stuck::broken("a condition"))?;
+                Ok((cond.cast(q), ()))
+            })
+        })?;
+        let (body, ()) = s.under(start.ty(), |s| {
+            fresh2(|h, k| {
+                let (next, result) = s.enter(form.clone(), || batch(body, s, h))?;
+                let (next, _) = s.convert(&next, &result, &form, k)?;
+                let q = next.ty().same(start.ty()).ok_or_else(|| Stuck::broken("a state"))?;
+                Ok((next.cast(q), ()))
+            })
+        })?;
+        Ok((Acc::while_(&cond, &body, &start, a.at()), form))
+    })
+}
+
+/// The form of a state: that of its first value and of the results of all steps.
+fn fixpoint(first: &Form, mut step: impl FnMut(&Form) -> Result<Form, Stuck>) -> Result<Form, Stuck> {
+    let mut form = first.clone();
+    loop {
+        let next = form.join(&step(&form)?);
+        if next == form {
+            return Ok(form);
+        }
+        form = next;
+    }
+}
+
+/// A loop that takes rows and lists arrays. The number of steps must be the same for all lanes.
+pub fn steps<'b, 'm, A, S, R, Y>(l: &ALoop<A, S, R, Y>, at: Src, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    let Trips::Times(n, dir) = &l.trips else { return Err(Stuck::new(l.user, at, "it lists its states")) };
+    let n = free(n, s).ok_or_else(|| Stuck::new(l.user, at, "its number of steps depends on the row"))?;
+    fresh6(|g, h, i, j, k, e| {
+        let ((init, first), (xs, rows)) = (batch(&l.init, s, g)?, batch(&l.xs, s, h)?);
+        let (xs, _) = exchange(&xs, &rows, false, s, i)?;
+        let (row, q) = rows_of(xs.ty(), j).ok_or_else(|| Stuck::broken("rows"))?;
+        let form = fixpoint(&first, |form| {
+            fresh1(|k| {
+                let (start, _) = s.convert(&init, &first, form, k)?;
+                let made = s.under(&Ty::pair(start.ty(), &row), |s| {
+                    let argument = Form::pair(form.clone(), rows.clone());
+                    fresh1(|h| s.enter(argument, || batch(&l.body, s, h)).map(|(_, form)| (Acc::unit(), form)))
+                })?;
+                Ok(made.1.first())
+            })
+        })?;
+        let (start, _) = s.convert(&init, &first, &form, k)?;
+        let (body, entry) = s.under(&Ty::pair(start.ty(), &row), |s| {
+            fresh3(|h, v, k| {
+                let (made, result) = s.enter(Form::pair(form.clone(), rows.clone()), || batch(&l.body, s, h))?;
+                let TyView::Pair(_, _, q) = made.ty().view(v) else { return Err(Stuck::broken("a pair")) };
+                s.bind(&made.cast(q), |s, both| {
+                    let both = Acc::var(&both);
+                    let (next, _) = s.convert(&both.fst(), &result.first(), &form, k)?;
+                    let q = next.ty().same(start.ty()).ok_or_else(|| Stuck::broken("a state"))?;
+                    Ok((Acc::pair(&next.cast(q), &both.snd().cast(name(e))), result.second()))
+                })
+            })
+        })?;
+        let all = ALoop { user: l.user, trips: Trips::Times(n, *dir), init: start, xs: xs.cast(q), body };
+        s.bind(&Acc::loop_(&all, at), |s, both| {
+            let both = Acc::var(&both);
+            fresh1(|k| {
+                let (list, _) = exchange(&both.snd(), &entry, true, s, k)?;
+                Ok((Acc::pair(&both.fst(), &list).cast(name(m)), Form::pair(form, entry)))
+            })
+        })
+    })
+}
+
+/// Exchanges the first two dimensions of the arrays that have lanes: from lanes of lists to lists of lanes, or back.
+fn exchange<'b, 'm, Q>(x: &Acc<X<'b>, Q>, form: &Form, back: bool, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    fresh1(|v| {
+        let q = name(v);
+        deep(|| exchange_(&x.cast(q), form, back, s, m))
+    })
+}
+
+fn exchange_<'b, 'q, 'm>(
+    x: &Acc<X<'b>, X<'q>>,
+    form: &Form,
+    back: bool,
+    s: Scope<'_, 'b>,
+    m: Guard<'m>,
+) -> Made<'b, 'm> {
+    if *form == Form::Shared {
+        return Ok((x.cast(name(m)), Form::Shared));
+    }
+    fresh3(|v, g, h| match x.ty().view(v) {
+        TyView::Unit(_) => Ok((x.cast(name(m)), form.clone())),
+        TyView::Pair(_, _, q) => s.bind(&x.cast(q), |s, pair| {
+            let pair = Acc::var(&pair);
+            let (a, _) = exchange(&pair.fst(), &form.first(), back, s, g)?;
+            let (b, _) = exchange(&pair.snd(), &form.second(), back, s, h)?;
+            Ok((Acc::pair(&a, &b).cast(name(m)), form.clone()))
+        }),
+        TyView::Arr(sh, _, q) => s.bind(&x.cast(q), |s, v| {
+            let mut extents = components(&Exp::<HNil, _, _>::shape(&v));
+            let mut place = components(&Exp::var(&Idx::zero(&sh)));
+            if extents.len() < 2 {
+                return Err(Stuck::broken("lanes of lists"));
+            }
+            extents.swap(0, 1);
+            if back {
+                // A list without entries does not know the number of lanes.
+                extents[0] = s.n.clone();
+            }
+            place.swap(0, 1);
+            let (extents, place) = (from_components(&sh, &extents), Fun1(from_components(&sh, &place)));
+            Ok((Acc::backpermute(&sh, &extents, &place, &Acc::var(&v), None).cast(name(m)), form.clone()))
+        }),
+        TyView::Scalar(_) | TyView::List(..) => Err(Stuck::broken("arrays")),
+    })
 }
 
 /// The dimensions that a slice keeps, with the lanes in front.

@@ -13,8 +13,8 @@
 //! The pass trusts nothing: the types of arrays with lanes are compared at run time, which gives the proofs that rustc asks for.
 
 mod arrays;
-mod control;
 mod index;
+mod numbers;
 mod scalars;
 mod scope;
 

@@ -3,8 +3,7 @@
 use crate::ast::ty::ShapeRepr;
 use crate::repr::{Scalar, Scalars};
 use crate::surface::handles::Exp;
-use crate::surface::nodes::{fst, snd};
-use crate::surface::{index_head, index_tail, snoc};
+use crate::surface::nodes::{fst, snd, tuple};
 use crate::types::Elt;
 use generic_array::{ArrayLength, GenericArray};
 use typenum::{U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
@@ -143,7 +142,8 @@ impl<Sh: Shape> Shape for Snoc<Sh> {
     }
     #[track_caller]
     fn after<Outer: Shape>(outer: Exp<Outer>, inner: Exp<Self>) -> Exp<Self::After<Outer>> {
-        snoc(Sh::after(outer, index_tail(inner)), index_head(inner))
+        let rest = Sh::after(outer, Exp::new(fst(inner.handle())));
+        Exp::new(tuple(&[rest.handle(), snd(inner.handle())]))
     }
 }
 
