@@ -262,7 +262,8 @@ pub enum Operator {
     Each(Vec<Basic>),
     First,
     Second,
-    /// The element with the larger first scalar, or the first of two equal ones.
+    /// The element with the larger first scalar, or the first of two equal ones. NaN is the largest number: without a place for it, the
+    /// operator would not be associative.
     ArgMax,
     /// On pairs of numbers of a type: `(a, b)` stands for `x -> a x + b`.
     Affine,

@@ -429,7 +429,8 @@ fn operator(op: &Operator, elem: &Elem) -> String {
                 path += ".0";
                 first = &parts[0];
             }
-            format!("cond::<{elem}>(p{path}.lt(q{path}), q, p)")
+            let nan = if elem.leaves()[0].is_float() { format!(".or(q{path}.ne(q{path}))") } else { String::new() };
+            format!("cond::<{elem}>(p{path}.lt(q{path}){nan}, q, p)")
         }
         Operator::Affine => "(p.0 * q.0, q.0 * p.1 + q.1)".into(),
     }

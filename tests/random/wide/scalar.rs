@@ -309,8 +309,12 @@ impl Scalars<'_> {
                     leaf.expect("a scalar")
                 };
                 let (x, y) = (first(a), first(b));
-                let less = g.op2(Op2::Cmp(Cmp::Lt), x, y);
-                g.cond(less, b, a)
+                let mut larger = g.op2(Op2::Cmp(Cmp::Lt), x, y);
+                if elem.leaves()[0].is_float() {
+                    let nan = g.op2(Op2::Cmp(Cmp::Ne), y, y);
+                    larger = g.op2(Op2::Logic(Logic::Or), larger, nan);
+                }
+                g.cond(larger, b, a)
             }
             Operator::Affine => {
                 let [(a0, a1), (b0, b1)] = [a, b].map(|x| (g.part(x, 0, 2), g.part(x, 1, 2)));
