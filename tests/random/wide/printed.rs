@@ -336,7 +336,7 @@ fn seed_10() -> Result<ArrayTuple, Error> {
             let x1 = x0.max(x0);
             x1
         }, a4);
-        let a9 = fold1(|p, q| cond::<f64>(p.lt(q), q, p), a7);
+        let a9 = fold1(|p, q| cond::<f64>(p.lt(q).or(q.ne(q)), q, p), a7);
         (a2, a8, a9)
     });
     let a0 = Array::<Dim1, i64>::from_extents(&[3], vec![17i64, 15i64, 10i64])?;
