@@ -103,16 +103,17 @@ impl fmt::Display for GradientCheck {
 /// Those of a run of the program or of its gradient.
 pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl Borrow<Afun<A, R>>, x: impl Inputs<A>) -> Result<GradientCheck> {
     let (prog, x) = (prog.borrow(), x.to_tuple());
-    let gradient = numbers(&run(grad(prog), &A::from_tuple(x.clone())?)?.to_tuple());
-    let at = numbers(&x);
+    let gradient = run(grad(prog), &A::from_tuple(x.clone())?)?.to_tuple().floats();
+    let at = x.floats();
     let places = places(&x);
     if gradient.len() != at.len() || places.len() != at.len() {
         return Err(Error::Internal("a gradient of another size than the argument".into()));
     }
     let differences = Differences {
         value: &|moved: &[f64]| {
-            let y = run(prog, &A::from_tuple(with_numbers(&x, &mut moved.iter().copied()))?)?;
-            Ok(numbers(&y.to_tuple()).first().copied().unwrap_or(f64::NAN))
+            let mut moved = moved.iter().copied();
+            let y = run(prog, &A::from_tuple(x.map_floats(&mut |x| moved.next().unwrap_or(x)))?)?;
+            Ok(y.to_tuple().floats().first().copied().unwrap_or(f64::NAN))
         },
         eps: if is_single(&x) { f64::from(f32::EPSILON) } else { f64::EPSILON },
         at: &at,
@@ -180,20 +181,10 @@ fn chosen(gradient: &[f64]) -> Vec<usize> {
     all
 }
 
-/// A number between -1 and 1 (xorshift).
+/// A number between -1 and 1 (a linear congruential generator).
 fn random(seed: &mut u64) -> f64 {
     *seed = (*seed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-}
-
-/// The floating-point numbers of arrays.
-fn numbers(a: &ArrayTuple) -> Vec<f64> {
-    let column = |c: &Column| match c {
-        Column::F64(c) => c.to_vec(),
-        Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
-        _ => vec![],
-    };
-    a.leaves().iter().flat_map(|a| &a.columns).flat_map(column).collect()
 }
 
 /// Whether some of the numbers have single precision.
@@ -203,44 +194,9 @@ fn is_single(a: &ArrayTuple) -> bool {
 
 /// The array and the index of each number.
 fn places(a: &ArrayTuple) -> Vec<(usize, Vec<usize>)> {
-    let index = |a: &RawArray, mut i: usize| {
-        let mut index: Vec<usize> = a
-            .extents
-            .iter()
-            .rev()
-            .map(|n| {
-                let at = i % n;
-                i /= n;
-                at
-            })
-            .collect();
-        index.reverse();
-        index
-    };
     let of_array = |(k, a): (usize, &&RawArray)| {
         let columns = a.columns.iter().filter(|c| matches!(c, Column::F32(_) | Column::F64(_))).count();
-        let size = a.extents.iter().product::<usize>();
-        (0..columns).flat_map(|_| (0..size).map(|i| (k, index(a, i)))).collect::<Vec<_>>()
+        (0..columns).flat_map(|_| (0..a.size()).map(|i| (k, a.index(i)))).collect::<Vec<_>>()
     };
     a.leaves().iter().enumerate().flat_map(of_array).collect()
-}
-
-/// The arrays with other floating-point numbers.
-fn with_numbers(a: &ArrayTuple, new: &mut dyn Iterator<Item = f64>) -> ArrayTuple {
-    match a {
-        ArrayTuple::Unit => ArrayTuple::Unit,
-        ArrayTuple::Pair(p) => {
-            let first = with_numbers(&p.0, new);
-            ArrayTuple::pair(first, with_numbers(&p.1, new))
-        }
-        ArrayTuple::Array(a) => {
-            let mut column = |c: &Column| match c {
-                Column::F64(c) => new.take(c.len()).collect::<Vec<_>>().into(),
-                Column::F32(c) => new.take(c.len()).map(|x| x as f32).collect::<Vec<_>>().into(),
-                other => other.clone(),
-            };
-            let columns = a.columns.iter().map(&mut column).collect();
-            ArrayTuple::Array(RawArray { extents: a.extents.clone(), columns })
-        }
-    }
 }

@@ -10,7 +10,7 @@ use accel::native::{Native, Options};
 use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
-use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_core::repr::ArrayTuple;
 use accel_fusion::KernelEvaluator;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
@@ -368,43 +368,13 @@ impl Moves {
 
 /// All floating-point numbers in some arrays, column by column.
 pub fn floats(a: &ArrayTuple) -> Vec<f64> {
-    match a {
-        ArrayTuple::Unit => vec![],
-        ArrayTuple::Pair(p) => [floats(&p.0), floats(&p.1)].concat(),
-        ArrayTuple::Array(a) => a
-            .columns
-            .iter()
-            .flat_map(|c| match c {
-                Column::F64(c) => c.to_vec(),
-                Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
-                _ => vec![],
-            })
-            .collect(),
-    }
+    a.floats()
 }
 
 /// The arrays with other floating-point numbers.
 pub fn with_floats(a: &ArrayTuple, new: &[f64]) -> ArrayTuple {
-    replace(a, &mut new.iter().copied())
-}
-
-fn replace(a: &ArrayTuple, new: &mut impl Iterator<Item = f64>) -> ArrayTuple {
-    match a {
-        ArrayTuple::Unit => ArrayTuple::Unit,
-        ArrayTuple::Pair(p) => {
-            let first = replace(&p.0, new);
-            ArrayTuple::pair(first, replace(&p.1, new))
-        }
-        ArrayTuple::Array(a) => {
-            let mut column = |c: &Column| match c {
-                Column::F64(c) => new.take(c.len()).collect::<Vec<_>>().into(),
-                Column::F32(c) => new.take(c.len()).map(|x| x as f32).collect::<Vec<_>>().into(),
-                other => other.clone(),
-            };
-            let columns = a.columns.iter().map(&mut column).collect();
-            ArrayTuple::Array(RawArray { extents: a.extents.clone(), columns })
-        }
-    }
+    let mut new = new.iter().copied();
+    a.map_floats(&mut |_| new.next().expect("as many numbers"))
 }
 
 /// The checks themselves must be able to fail.

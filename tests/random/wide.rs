@@ -24,9 +24,8 @@ use self::oracle::Oracle;
 use self::program::Program;
 use self::runner::{check, compare, shrunk, write};
 use crate::budget::chunks;
-use crate::directions::with_floats;
 use crate::smallest::smallest;
-use crate::support::{agree, left_out};
+use crate::support::left_out;
 use accel::ast::ACC_OPS;
 use accel_core::pass::operations;
 use std::collections::BTreeSet;
@@ -211,9 +210,6 @@ fn reverse_passes_of_traces_agree_with_derivatives() {
     use accel_ad::{Reverse, reverse_mode};
     use accel_trace::{Keep, RawTrace};
 
-    let floats = |a: &ArrayTuple| -> Vec<f64> {
-        a.leaves().into_iter().flat_map(|a| a.columns.iter().flat_map(agree::floats)).collect()
-    };
     let mut compared = 0;
     for seed in 0..200 {
         let p = self::generate::program(seed);
@@ -221,18 +217,18 @@ fn reverse_passes_of_traces_agree_with_derivatives() {
         let Ok(program) = self::build::build(&p.body, None) else { continue };
         let Ok(reverse) = reverse_mode(&program, None, Reverse::Pullback { at: None }) else { continue };
         let Ok(result) = Interpreted::new(&program).run(&inputs) else { continue };
-        let dy = with_floats(&result, &mut |_| 1.0);
+        let dy = result.map_floats(&mut |_| 1.0);
         let Ok(expected) = Interpreted::new(&reverse).run(&ArrayTuple::pair(inputs.clone(), dy.clone())) else {
             continue;
         };
-        let expected = floats(&expected);
+        let expected = expected.floats();
         if expected.is_empty() || expected.iter().any(|x| !x.is_finite()) {
             continue;
         }
         let scale = expected.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
         for keep in [Keep::Arrays, Keep::EveryArray] {
             let (_, t) = RawTrace::record(&Interpreter, &program, &inputs, keep).expect("a trace");
-            let found = floats(&t.reverse(&dy).unwrap_or_else(|e| panic!("seed {seed}: {e}")));
+            let found = t.reverse(&dy).unwrap_or_else(|e| panic!("seed {seed}: {e}")).floats();
             assert_eq!(found.len(), expected.len());
             let near = found.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= 1e-9 * scale);
             assert!(near, "seed {seed}: trace {found:?}, source {expected:?}");

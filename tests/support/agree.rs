@@ -54,19 +54,10 @@ pub fn same_place(x: &Error, y: &Error) -> bool {
 fn tuples(x: &ArrayTuple, y: &ArrayTuple, close: f64) -> Result<(), String> {
     let (xs, ys) = (x.leaves(), y.leaves());
     let columns = xs.iter().flat_map(|a| &a.columns);
-    let largest = columns.flat_map(floats).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
+    let largest = columns.flat_map(Column::floats).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
     match xs.len() == ys.len() && xs.iter().zip(&ys).all(|(x, y)| arrays(x, y, close, largest)) {
         true => Ok(()),
         false => Err(format!("found {y:?}, expected {x:?}")),
-    }
-}
-
-/// The floats of a column; none if it has other elements.
-pub fn floats(column: &Column) -> Vec<f64> {
-    match column {
-        Column::F64(c) => c.to_vec(),
-        Column::F32(c) => c.iter().map(|x| (*x).into()).collect(),
-        _ => vec![],
     }
 }
 
@@ -82,7 +73,7 @@ fn arrays(x: &RawArray, y: &RawArray, close: f64, largest: f64) -> bool {
 
 /// Whether all numbers are equal, close relative to themselves, or not further apart than `cancelled`.
 fn near(x: &Column, y: &Column, close: f64, cancelled: f64) -> bool {
-    let (x, y) = (floats(x), floats(y));
+    let (x, y) = (x.floats(), y.floats());
     let near = |(x, y): (&f64, &f64)| {
         x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= (close * x.abs().max(y.abs())).max(cancelled)
     };

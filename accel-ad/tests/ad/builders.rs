@@ -16,23 +16,9 @@ type E2 = HCons<f64, HCons<f64, HNil>>;
 fn vector(v: &[f64]) -> ArrayTuple {
     ArrayTuple::Array(RawArray { extents: vec![v.len()].into(), columns: vec![Column::from(v.to_vec())].into() })
 }
-fn floats(a: &ArrayTuple) -> Vec<f64> {
-    match a {
-        ArrayTuple::Unit => vec![],
-        ArrayTuple::Pair(p) => [floats(&p.0), floats(&p.1)].concat(),
-        ArrayTuple::Array(a) => a
-            .columns
-            .iter()
-            .flat_map(|c| match c {
-                Column::F64(v) => v.to_vec(),
-                _ => vec![],
-            })
-            .collect(),
-    }
-}
 fn run(p: &Program, x: &ArrayTuple) -> Vec<f64> {
     lint(p).expect("lint");
-    floats(&Interpreter.compile(p).expect("compile").run(x).expect("run"))
+    Interpreter.compile(p).expect("compile").run(x).expect("run").floats()
 }
 
 fn check(body: &Acc<HCons<V, HNil>, S>, xs: &[f64]) -> Vec<f64> {

@@ -6,6 +6,7 @@ mod show;
 
 use crate::ast::ty::Repr;
 use crate::error::{Error, Result};
+use crate::repr::array::unravel;
 use crate::repr::{MAX_EXTENT, RawArray, RawTy, checked_size};
 use crate::types::{Dim1, Dim2, Elt, Extents, Primitive, Shape, ToExtents, Z};
 use generic_array::GenericArray;
@@ -73,7 +74,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
     pub fn from_fn(shape: impl ToExtents<Sh>, mut f: impl FnMut(Extents<Sh>) -> T) -> Result<Self> {
         let extents = shape.to_extents();
         let size = check_extents::<Sh>(&extents)?;
-        let values = (0..size).map(|i| f(unravel::<Sh>(i, &extents))).collect();
+        let values = (0..size).map(|i| f(index_at::<Sh>(i, &extents))).collect();
         Self::from_columns(&extents, values)
     }
 
@@ -215,11 +216,8 @@ fn check_extents<Sh: Shape>(extents: &[usize]) -> Result<usize> {
 }
 
 /// The index of element `i` in row-major order.
-fn unravel<Sh: Shape>(mut i: usize, extents: &Extents<Sh>) -> Extents<Sh> {
+fn index_at<Sh: Shape>(i: usize, extents: &Extents<Sh>) -> Extents<Sh> {
     let mut index = Extents::<Sh>::default();
-    for (place, n) in index.iter_mut().zip(extents.iter()).rev() {
-        *place = i % n;
-        i /= n;
-    }
+    unravel(i, extents, &mut index);
     index
 }

@@ -3,7 +3,7 @@
 
 use super::index::{components, from_components, join, split};
 use super::numbers::numbers;
-use super::scalars::{code, free, free1, free2, of_index};
+use super::scalars::{applied, code, free, free1, free2, of_index, uncurry};
 use super::scope::{Form, Made, Scope, Stuck};
 use crate::ast::*;
 use crate::repr::op::{Cmp, Num2};
@@ -41,13 +41,13 @@ fn lanes<'b, 'm, R>(a: &Acc<X<'b>, R>, m: Guard<'m>) -> Made<'b, 'm> {
 }
 
 /// An operand that is an array.
-pub enum Operand<'b, 'k, Sh, T> {
+enum Operand<'b, 'k, Sh, T> {
     Shared(Acc<X<'b>, Arr<Sh, T>>),
     Lanes(Acc<X<'b>, Arr<X<'k>, T>>),
 }
 
 /// The new code for an array.
-pub fn operand<'b, 'k, A, Sh, T>(
+fn operand<'b, 'k, A, Sh, T>(
     a: &Acc<A, Arr<Sh, T>>,
     s: Scope<'_, 'b>,
     k: Guard<'k>,
@@ -70,7 +70,7 @@ fn array<'b, 'k, Q, T>(x: &Acc<X<'b>, Q>, t: &Ty<T>, k: Guard<'k>) -> Result<Acc
 }
 
 /// The new code for an array, with lanes in any case.
-pub fn with_lanes<'b, 'k, A, Sh, T>(
+fn with_lanes<'b, 'k, A, Sh, T>(
     a: &Acc<A, Arr<Sh, T>>,
     s: Scope<'_, 'b>,
     k: Guard<'k>,
@@ -288,14 +288,14 @@ pub fn repeated<'b, 'm, A, R>(a: &Acc<A, R>, w: &AWhileView<A, R>, s: Scope<'_, 
         let form = fixpoint(&first, |form| {
             fresh1(|k| {
                 let (start, _) = s.convert(&init, &first, form, k)?;
-                let made = s.under(start.ty(), |s| {
+                let made = s.under(start.ty(), |s, _| {
                     fresh1(|h| s.enter(form.clone(), || batch(body, s, h)).map(|(_, form)| (Acc::unit(), form)))
                 })?;
                 Ok(made.1)
             })
         })?;
         let (start, _) = s.convert(&init, &first, &form, m)?;
-        let (cond, ()) = s.under(start.ty(), |s| {
+        let (cond, ()) = s.under(start.ty(), |s, _| {
             fresh1(|h| {
                 let (cond, by_lane) = s.enter(form.clone(), || batch(&w.cond, s, h))?;
                 if by_lane != Form::Shared {
@@ -305,7 +305,7 @@ pub fn repeated<'b, 'm, A, R>(a: &Acc<A, R>, w: &AWhileView<A, R>, s: Scope<'_, 
                 Ok((cond.cast(q), ()))
             })
         })?;
-        let (body, ()) = s.under(start.ty(), |s| {
+        let (body, ()) = s.under(start.ty(), |s, _| {
             fresh2(|h, k| {
                 let (next, result) = s.enter(form.clone(), || batch(body, s, h))?;
                 let (next, _) = s.convert(&next, &result, &form, k)?;
@@ -340,7 +340,7 @@ pub fn steps<'b, 'm, A, S, R, Y>(l: &ALoop<A, S, R, Y>, at: Src, s: Scope<'_, 'b
         let form = fixpoint(&first, |form| {
             fresh1(|k| {
                 let (start, _) = s.convert(&init, &first, form, k)?;
-                let made = s.under(&Ty::pair(start.ty(), &row), |s| {
+                let made = s.under(&Ty::pair(start.ty(), &row), |s, _| {
                     let argument = Form::pair(form.clone(), rows.clone());
                     fresh1(|h| s.enter(argument, || batch(&l.body, s, h)).map(|(_, form)| (Acc::unit(), form)))
                 })?;
@@ -348,7 +348,7 @@ pub fn steps<'b, 'm, A, S, R, Y>(l: &ALoop<A, S, R, Y>, at: Src, s: Scope<'_, 'b
             })
         })?;
         let (start, _) = s.convert(&init, &first, &form, k)?;
-        let (body, entry) = s.under(&Ty::pair(start.ty(), &row), |s| {
+        let (body, entry) = s.under(&Ty::pair(start.ty(), &row), |s, _| {
             fresh3(|h, v, k| {
                 let (made, result) = s.enter(Form::pair(form.clone(), rows.clone()), || batch(&l.body, s, h))?;
                 let TyView::Pair(_, _, q) = made.ty().view(v) else { return Err(Stuck::broken("a pair")) };
@@ -454,18 +454,9 @@ fn elementwise<'b, 'm, A, Out, P, R>(
     s.bind(x, |s, v| {
         let ix = Exp::var(&Idx::zero(&outer));
         let lane = components(&ix).swap_remove(0);
-        let body = f.0.weaken(&Thinning::from_nil().lift());
-        let body = code(&body, Some(&lane.weaken(&Thinning::shift())), s);
-        let f = Fun1(Exp::let_(&Exp::index(&v, &ix, at), &body));
+        let f = Fun1(applied(f, &Exp::index(&v, &ix, at), &lane, s));
         lanes(&Acc::generate(&outer, &Exp::shape(&v), &f, at), m)
     })
-}
-
-/// A function of two arguments as a function of a pair.
-fn uncurry<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun1<A, (P, Q), R> {
-    let both = Exp::var(&Idx::zero(&Ty::pair(p, q)));
-    let body = f.0.weaken(&Thinning::from_nil().lift().lift());
-    Fun1(Exp::let_(&both.fst(), &Exp::let_(&both.snd().weaken(&Thinning::shift()), &body)))
 }
 
 /// Rows with an initial value of the lane as a further element, on the side where a fold or scan begins.

@@ -21,7 +21,7 @@ mod scope;
 use crate::ast::*;
 use crate::repr::RawTy;
 use crate::surface::graph::{ArrayOp, Node, Op};
-use frunk::HNil;
+use frunk::{HCons, HNil};
 use scope::{Entry, Form, Scope, Stuck};
 use std::cell::RefCell;
 
@@ -80,7 +80,7 @@ impl<'a> Loops<'_, 'a> {
     }
 
     /// Below one binder.
-    fn below<B, R>(&self, t: &Ty<B>, a: &Acc<frunk::HCons<B, X<'a>>, R>) -> Acc<frunk::HCons<B, X<'a>>, R> {
+    fn below<B, R>(&self, t: &Ty<B>, a: &Acc<HCons<B, X<'a>>, R>) -> Acc<HCons<B, X<'a>>, R> {
         fresh1(|e| {
             let q = name(e);
             let arrays = self.arrays.push(&(), t).cast_env(q);

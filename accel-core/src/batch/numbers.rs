@@ -3,13 +3,12 @@
 //! take it.
 
 use super::index::{components, from_components};
-use super::scalars::{code, depth, lane_of, value};
+use super::scalars::{applied, code, depth, lane_of, uncurry, value};
 use super::scope::{Entry, Form, Made, Scope, Stuck};
 use crate::ast::*;
 use crate::repr::RawTy;
 use frunk::HCons;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 /// Whether all arrays of a type are without dimensions.
 fn are_numbers(t: &RawTy) -> bool {
@@ -26,7 +25,7 @@ pub fn numbers<'b, 'm, A, R>(a: &Acc<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> M
     if !are_numbers(a.ty().raw()) {
         return Err(stuck(a, "it depends on the row"));
     }
-    let mut used = Used { variables: s.entries.borrow().len(), found: BTreeSet::new() };
+    let mut used = Used { outside: s.entries.borrow().len(), bound: 0, found: BTreeSet::new() };
     used.acc(a);
     let used: Vec<_> = used.found.into_iter().collect();
     let mut m = Some(m);
@@ -49,8 +48,10 @@ type Component = (usize, Vec<bool>);
 
 /// Finds the components of variables outside of a computation that are arrays.
 struct Used {
-    /// How many variables are outside or bound so far.
-    variables: usize,
+    /// How many variables are outside.
+    outside: usize,
+    /// How many were bound on the way.
+    bound: usize,
     found: BTreeSet<Component>,
 }
 
@@ -61,7 +62,7 @@ impl Used {
 
     fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
         if let Some((depth, path)) = component(a) {
-            if let Some(position) = self.variables.checked_sub(depth + 1) {
+            if let Some(position) = (self.outside + self.bound).checked_sub(depth + 1).filter(|p| *p < self.outside) {
                 self.leaves(position, path, a.ty().raw());
             }
             return;
@@ -82,9 +83,9 @@ impl Used {
     }
 
     fn below<A, R>(&mut self, a: &Acc<A, R>) {
-        self.variables += 1;
+        self.bound += 1;
         self.acc(a);
-        self.variables -= 1;
+        self.bound -= 1;
     }
 
     fn leaves(&mut self, position: usize, path: Vec<bool>, t: &RawTy) {
@@ -108,7 +109,7 @@ impl<A> AccVisit<A> for Used {
     }
 }
 
-/// The variable and the way to a component, if a computation is only that.
+/// The depth of the variable and the way to a component, if a computation is only that.
 fn component<A, R>(a: &Acc<A, R>) -> Option<(usize, Vec<bool>)> {
     fresh1(|n| {
         let (mut found, first) = match a.view(n) {
@@ -123,31 +124,29 @@ fn component<A, R>(a: &Acc<A, R>) -> Option<(usize, Vec<bool>)> {
 }
 
 /// A variable of the new code for a component.
+#[derive(Clone)]
 struct Part {
     component: Component,
     entry: Entry,
 }
 
-/// Defines variables for components, since scalar code reads variables only. A variable that became a scalar has none.
+/// Defines variables for components, since scalar code reads variables only.
 fn with_components<'b, 'm>(
     todo: &[Component],
-    done: &[Rc<Part>],
+    done: &[Part],
     s: Scope<'_, 'b>,
-    f: &mut dyn for<'t, 'e> FnMut(Scope<'t, 'e>, &[Rc<Part>]) -> Result<Acc<X<'e>, X<'m>>, Stuck>,
+    f: &mut dyn for<'t, 'e> FnMut(Scope<'t, 'e>, &[Part]) -> Result<Acc<X<'e>, X<'m>>, Stuck>,
 ) -> Result<Acc<X<'b>, X<'m>>, Stuck> {
     let Some((component, rest)) = todo.split_first() else { return f(s, done) };
     let entry = s.entries.borrow().get(component.0).cloned();
-    let Some(entry) = entry.filter(|entry| !matches!(entry.form, Form::Scalar(_))) else {
-        return with_components(rest, done, s, f);
-    };
+    let entry = entry.ok_or_else(|| Stuck::broken("a variable in scope"))?;
     fresh2(|g, h| {
         let variable = s.arrays.variable(entry.level, g).ok_or_else(|| Stuck::broken("an array in scope"))?;
         let x = projection(&Acc::var(&variable), &component.1, h)?;
         let form = component.1.iter().fold(entry.form, |form, first| if *first { form.first() } else { form.second() });
         let body = s.bind(&x, |s, _| {
             let entry = Entry { level: s.arrays.size().get() - 1, form };
-            let done: Vec<_> =
-                done.iter().cloned().chain([Rc::new(Part { component: component.clone(), entry })]).collect();
+            let done: Vec<_> = done.iter().cloned().chain([Part { component: component.clone(), entry }]).collect();
             Ok((with_components(rest, &done, s, f)?, ()))
         });
         body.map(|(body, ())| body)
@@ -168,7 +167,7 @@ fn projection<'b, 'h, Q>(x: &Acc<X<'b>, Q>, path: &[bool], h: Guard<'h>) -> Resu
 #[derive(Clone, Copy)]
 struct Numbers<'s, 'b> {
     s: Scope<'s, 'b>,
-    parts: &'s [Rc<Part>],
+    parts: &'s [Part],
 }
 
 impl Numbers<'_, '_> {
@@ -288,10 +287,7 @@ fn scalar_<'b, 't, 'a, 'r, 'e, 'l>(
                 let (p, q) = (x.sh_elt().1, y.sh_elt().1);
                 let (x, y) = (scalar(&x, lane, n, g)?, scalar(&y, lane, n, h)?);
                 let (x, y) = (x.cast(x.ty().same(&p).ok_or_else(same)?), y.cast(y.ty().same(&q).ok_or_else(same)?));
-                let body = f.0.weaken(&Thinning::from_nil().lift().lift());
-                let inner = lane.weaken(&Thinning::shift()).weaken(&Thinning::shift());
-                let body = Exp::let_(&y.weaken(&Thinning::shift()), &code(&body, Some(&inner), n.s));
-                Ok(Exp::let_(&x, &body).cast(name(t)))
+                Ok(applied(&uncurry(&f, &p, &q), &Exp::pair(&x, &y), lane, n.s).cast(name(t)))
             }
             AccOp::Agree { a, .. } => scalar(&a, lane, n, t),
             op => Err(Stuck::new(op.name(), a.at(), "it has dimensions, in control flow that depends on the row")),
@@ -305,17 +301,6 @@ fn array<A, R>(a: &Acc<A, R>, n: Numbers) -> Option<Component> {
     let entries = n.s.entries.borrow();
     let position = entries.len().checked_sub(depth + 1)?;
     (!matches!(entries[position].form, Form::Scalar(_))).then_some((position, path))
-}
-
-/// The value of a function in a lane.
-fn applied<'b, A, E, L, P, R>(
-    f: &Fun1<A, P, R>,
-    x: &Exp<E, X<'b>, P>,
-    lane: &Exp<E, X<'b>, L>,
-    s: Scope<'_, 'b>,
-) -> Exp<E, X<'b>, R> {
-    let body = f.0.weaken(&Thinning::from_nil().lift());
-    Exp::let_(x, &code(&body, Some(&lane.weaken(&Thinning::shift())), s))
 }
 
 /// Code below a binder, whose variable is the value of a further variable that became a scalar.

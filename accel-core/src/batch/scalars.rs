@@ -191,6 +191,24 @@ pub fn free2<'b, A, P, Q, R>(f: &Fun2<A, P, Q, R>, s: Scope<'_, 'b>) -> Option<F
     (!needs_lane(&f.0, s)).then(|| Fun2(code(&f.0, None::<&Exp<_, _, i64>>, s)))
 }
 
+/// The value of a function in a lane.
+pub fn applied<'b, A, E, L, P, R>(
+    f: &Fun1<A, P, R>,
+    x: &Exp<E, X<'b>, P>,
+    lane: &Exp<E, X<'b>, L>,
+    s: Scope<'_, 'b>,
+) -> Exp<E, X<'b>, R> {
+    let body = f.0.weaken(&Thinning::from_nil().lift());
+    Exp::let_(x, &code(&body, Some(&lane.weaken(&Thinning::shift())), s))
+}
+
+/// A function of two arguments as a function of a pair.
+pub fn uncurry<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun1<A, (P, Q), R> {
+    let both = Exp::var(&Idx::zero(&Ty::pair(p, q)));
+    let body = f.0.weaken(&Thinning::from_nil().lift().lift());
+    Fun1(Exp::let_(&both.fst(), &Exp::let_(&both.snd().weaken(&Thinning::shift()), &body)))
+}
+
 /// The function of an index with the lane in front that applies `f` to the index without the lane, in this lane. `then` makes the result
 /// of the lane and the result of `f`.
 pub fn of_index<'b, A, Sh, Out, P, R>(
@@ -203,10 +221,7 @@ pub fn of_index<'b, A, Sh, Out, P, R>(
     ) -> Exp<HCons<P, HCons<Out, HNil>>, X<'b>, R>,
 ) -> Fun1<X<'b>, Out, R> {
     let (lane, ix) = split(&Exp::var(&Idx::zero(outer)), sh);
-    let applied = {
-        let body = f.0.weaken(&Thinning::from_nil().lift());
-        Exp::let_(&ix, &code(&body, Some(&lane.weaken(&Thinning::shift())), s))
-    };
+    let applied = applied(f, &ix, &lane, s);
     let result = Exp::var(&Idx::zero(applied.ty()));
     Fun1(Exp::let_(&applied, &then(&lane.weaken(&Thinning::shift()), &result)))
 }

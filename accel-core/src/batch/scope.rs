@@ -111,27 +111,22 @@ impl<'b> Scope<'_, 'b> {
         x: &Acc<X<'b>, T>,
         body: impl for<'t, 'e> FnOnce(Scope<'t, 'e>, Idx<X<'e>, T>) -> Result<(Acc<X<'e>, R>, U), Stuck>,
     ) -> Result<(Acc<X<'b>, R>, U), Stuck> {
-        fresh1(|e| {
-            let q: Equal<HCons<T, X<'b>>, _> = name(e);
-            let arrays = self.arrays.push(&(), x.ty()).cast_env(q);
-            let n = self.n.aweaken(&Thinning::shift()).cast_aenv(q);
-            let inner = Scope { arrays: &arrays, n: &n, entries: self.entries };
-            let (body, more) = body(inner, Idx::zero(x.ty()).cast_env(q))?;
-            Ok((Acc::let_(x, &body.cast_env(q.sym())), more))
-        })
+        let (body, more) = self.under(x.ty(), body)?;
+        Ok((Acc::let_(x, &body), more))
     }
 
     /// New code in the scope of a further variable.
     pub fn under<T, R, U>(
         self,
         t: &Ty<T>,
-        body: impl for<'t, 'e> FnOnce(Scope<'t, 'e>) -> Result<(Acc<X<'e>, R>, U), Stuck>,
+        body: impl for<'t, 'e> FnOnce(Scope<'t, 'e>, Idx<X<'e>, T>) -> Result<(Acc<X<'e>, R>, U), Stuck>,
     ) -> Result<(Acc<HCons<T, X<'b>>, R>, U), Stuck> {
         fresh1(|e| {
             let q: Equal<HCons<T, X<'b>>, _> = name(e);
             let arrays = self.arrays.push(&(), t).cast_env(q);
             let n = self.n.aweaken(&Thinning::shift()).cast_aenv(q);
-            let (body, more) = body(Scope { arrays: &arrays, n: &n, entries: self.entries })?;
+            let inner = Scope { arrays: &arrays, n: &n, entries: self.entries };
+            let (body, more) = body(inner, Idx::zero(t).cast_env(q))?;
             Ok((body.cast_env(q.sym()), more))
         })
     }

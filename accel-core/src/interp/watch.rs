@@ -80,12 +80,8 @@ impl<'a> Observer<'a> {
         self.index = index.to_vec();
     }
     /// The next call is for element `i` of an array.
-    pub fn element(&mut self, a: &RawArray, mut i: usize) {
-        self.index.clear();
-        for extent in a.extents.iter().rev() {
-            self.index.insert(0, i % extent);
-            i /= extent;
-        }
+    pub fn element(&mut self, a: &RawArray, i: usize) {
+        self.index = a.index(i);
     }
     pub fn begin_call(&mut self) {
         self.steps.clear();

@@ -170,6 +170,17 @@ pub struct RawArray {
     pub columns: Columns,
 }
 
+impl Column {
+    /// The floating-point numbers; none if it has other elements.
+    pub fn floats(&self) -> Vec<f64> {
+        match self {
+            Column::F64(c) => c.to_vec(),
+            Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+            _ => vec![],
+        }
+    }
+}
+
 impl Clone for RawArray {
     fn clone(&self) -> Self {
         // The extents are copied at once, not one after the other.
@@ -186,6 +197,13 @@ impl RawArray {
         }
     }
 
+    /// The index of the element at a position in row-major order.
+    pub fn index(&self, position: usize) -> Vec<usize> {
+        let mut index = vec![0; self.extents.len()];
+        unravel(position, &self.extents, &mut index);
+        index
+    }
+
     /// The number of elements: the product of the extents. It saturates for extents that no array can have.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))
@@ -194,6 +212,14 @@ impl RawArray {
     /// An array with an empty column for every leaf of the element type `t`.
     pub fn columns_for(t: &RawTy, capacity: usize) -> Columns {
         t.leaves().into_iter().map(|s| Column::with_capacity(s, capacity)).collect()
+    }
+}
+
+/// Sets `index` to the index of the element at a position in row-major order.
+pub(crate) fn unravel(mut position: usize, extents: &[usize], index: &mut [usize]) {
+    for (place, n) in index.iter_mut().zip(extents).rev() {
+        *place = position % n;
+        position /= n;
     }
 }
 
@@ -228,6 +254,29 @@ impl ArrayTuple {
         let mut out = SmallVec::new();
         go(self, &mut out);
         out
+    }
+    /// The floating-point numbers, column by column.
+    pub fn floats(&self) -> Vec<f64> {
+        self.leaves().iter().flat_map(|a| &a.columns).flat_map(Column::floats).collect()
+    }
+    /// The arrays in which `f` replaces the floating-point numbers, in the order of [`floats`](Self::floats).
+    pub fn map_floats(&self, f: &mut dyn FnMut(f64) -> f64) -> ArrayTuple {
+        match self {
+            ArrayTuple::Unit => ArrayTuple::Unit,
+            ArrayTuple::Pair(p) => {
+                let first = p.0.map_floats(f);
+                ArrayTuple::pair(first, p.1.map_floats(f))
+            }
+            ArrayTuple::Array(a) => {
+                let mut column = |c: &Column| match c {
+                    Column::F64(c) => c.iter().map(|x| f(*x)).collect::<Vec<_>>().into(),
+                    Column::F32(c) => c.iter().map(|x| f((*x).into()) as f32).collect::<Vec<_>>().into(),
+                    other => other.clone(),
+                };
+                let columns = a.columns.iter().map(&mut column).collect();
+                ArrayTuple::Array(RawArray { extents: a.extents.clone(), columns })
+            }
+        }
     }
     /// Makes a tuple of type `t` from the next arrays; `None` if there are too few.
     pub fn of(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {

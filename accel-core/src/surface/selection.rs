@@ -77,9 +77,7 @@ pub fn expand(lengths: Vector<i64>) -> Vector<i64> {
     let (starts, total) = scanl_ex(|a, b| a + b, 0i64, lengths);
     let total = the(total);
     // At each place, how many segments begin there; the empty ones at the end begin behind the last place.
-    let one = fill(starts.len(), 1i64);
-    let begin = permute(|a, b| a + b, fill(total, 0i64), |k: Exp<i64>| (starts.at(k).lt(total), starts.at(k)), one);
-    map(|k| k - 1, scanl1(|a, b| a + b, begin))
+    map(|k| k - 1, scanl1(|a, b| a + b, histogram(total, starts)))
 }
 
 /// How often each of the numbers 0, …, `n` - 1 occurs. Other numbers do not count. (In NumPy, this is `bincount`.)

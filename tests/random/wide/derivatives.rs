@@ -3,8 +3,7 @@
 
 use super::build::build;
 use super::generate::{inputs_of, program};
-use crate::directions::{both_products, numbers, with_floats};
-use crate::support::agree::floats;
+use crate::directions::{both_products, numbers};
 use accel::ast::Program;
 use accel::backend::{Backend, Executable};
 use accel::interp::Interpreted;
@@ -17,14 +16,14 @@ use std::ops::Range;
 /// A direction of derivatives; another one for each number.
 fn direction(like: &ArrayTuple, number: usize) -> ArrayTuple {
     let mut numbers = numbers().skip(number);
-    with_floats(like, &mut |x| numbers.next().unwrap_or(x))
+    like.map_floats(&mut |x| numbers.next().unwrap_or(x))
 }
 
 /// All floats, and whether any of them has single precision.
 fn all_floats(a: &ArrayTuple) -> (Vec<f64>, bool) {
     let leaves = a.leaves();
-    let columns = || leaves.iter().flat_map(|a| &a.columns);
-    (columns().flat_map(floats).collect(), columns().any(|c| matches!(c, Column::F32(_))))
+    let mut columns = leaves.iter().flat_map(|a| &a.columns);
+    (a.floats(), columns.any(|c| matches!(c, Column::F32(_))))
 }
 
 fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
@@ -34,7 +33,7 @@ fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
 /// The same arrays with floats of moderate size: derivatives of products are quotients, which lose digits where products
 /// are subnormal numbers.
 fn moderate(a: &ArrayTuple) -> ArrayTuple {
-    with_floats(a, &mut |x| if x.abs() > 1e-3 && x.abs() < 1e3 { x } else { 0.75 })
+    a.map_floats(&mut |x| if x.abs() > 1e-3 && x.abs() < 1e3 { x } else { 0.75 })
 }
 
 /// Checks `<dy, J dx> = <J^T dy, dx>` for the programs of some seeds. Returns for how many it did. Programs that fail, or

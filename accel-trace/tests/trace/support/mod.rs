@@ -25,16 +25,6 @@ pub fn traced<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> (R, Trace<
     (y, t)
 }
 
-/// All floating-point numbers of arrays, from left to right.
-pub fn floats(a: &ArrayTuple) -> Vec<f64> {
-    let column = |c: &Column| match c {
-        Column::F64(c) => c.to_vec(),
-        Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
-        _ => vec![],
-    };
-    a.leaves().into_iter().flat_map(|a| a.columns.iter().flat_map(column)).collect()
-}
-
 /// Arrays of the same shapes with other floating-point numbers. Discrete components are zero.
 pub fn with_floats<A: Arrays>(like: &A, xs: &mut dyn Iterator<Item = f64>) -> A {
     fn go(a: &ArrayTuple, xs: &mut dyn Iterator<Item = f64>) -> ArrayTuple {
@@ -88,13 +78,14 @@ pub fn reversed<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> Adjoints
 fn checked<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A, y: &R, t: &Trace<A, R>) -> Adjoints<A> {
     let seed = with_floats(y, &mut spread());
     let adjoints = t.reverse(&seed).expect("adjoints");
-    let found = floats(&adjoints.inputs().to_tuple());
+    let found = adjoints.inputs().to_tuple().floats();
     let source = run_with(&Interpreter, &vjp(prog), (inputs, &seed)).expect("the vjp of the program");
-    let source = floats(&source.to_tuple());
+    let source = source.to_tuple().floats();
     assert!(distance(&found, &source) < 1e-9, "trace {found:?}, source {source:?}\n{t}");
     let direction = with_floats(inputs, &mut spread());
     let (_, dy) = run_with(&Interpreter, &jvp(prog), (inputs, &direction)).expect("the jvp of the program");
-    let dot = |a: &ArrayTuple, b: &ArrayTuple| floats(a).iter().zip(floats(b)).map(|(x, y)| x * y).collect::<Vec<_>>();
+    let dot =
+        |a: &ArrayTuple, b: &ArrayTuple| a.floats().into_iter().zip(b.floats()).map(|(x, y)| x * y).collect::<Vec<_>>();
     let (left, right) =
         (dot(&seed.to_tuple(), &dy.to_tuple()), dot(&adjoints.inputs().to_tuple(), &direction.to_tuple()));
     let size: f64 = left.iter().chain(&right).map(|x| x.abs()).sum();
@@ -104,7 +95,7 @@ fn checked<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A, y: &R, t: &Trace
     for threads in [1, 2, 4, 16] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let again = pool.install(|| t.reverse(&seed)).expect("adjoints");
-        let bits = |a: &Adjoints<A>| floats(&a.inputs().to_tuple()).iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let bits = |a: &Adjoints<A>| a.inputs().to_tuple().floats().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&again), bits(&adjoints), "{threads} threads");
         assert_eq!(again.work(), adjoints.work());
     }
@@ -125,7 +116,7 @@ pub fn by_elements<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> Trace
     let adjoints = t.reverse(&seed).expect("adjoints");
     let (_, arrays) = trace_on(&Interpreter, prog, inputs, Keep::Arrays).expect("a trace");
     let expected = arrays.reverse(&seed).expect("adjoints");
-    let [found, expected] = [&adjoints, &expected].map(|a| floats(&a.inputs().to_tuple()));
+    let [found, expected] = [&adjoints, &expected].map(|a| a.inputs().to_tuple().floats());
     assert!(distance(&found, &expected) < 1e-9, "by elements {found:?}, by arrays {expected:?}\n{t}");
     t
 }
