@@ -65,7 +65,10 @@ fn vectors_of_special_extents() {
     let scattered = afun(|xs: V| {
         let counts = permute(|x, y| x + y, fill(5, 0.0), |i| (true, i * i % 5), xs);
         let kept = permute(|x, y| x + y, xs, |i| ((i % 3).eq(0), i / 3), xs);
-        (counts, kept, sum_all(generate((xs.len(), 3), |(i, j)| xs.at(i) * j.cast::<f64>())))
+        // Without elements, nothing is divided.
+        let place = constant(-2i64).rem_euclid(xs.len());
+        let last = permute(|x, y| x + y, fill(xs.len() + 1, 0.0), |_| (true, place), xs);
+        (counts, kept, last, sum_all(generate((xs.len(), 3), |(i, j)| xs.at(i) * j.cast::<f64>())))
     });
     for n in EXTENTS {
         let xs = &floats(n);
@@ -79,11 +82,19 @@ fn vectors_of_special_extents() {
 #[test]
 fn matrices_of_special_extents() {
     let f = afun(|a: M| (sum(a), transpose(a), sum(transpose(a)), scanl1(|x, y| x + y, a), flatten(reverse(a))));
+    let moved = afun(|a: M| {
+        let (n, m) = a.shape();
+        // Without elements, nothing is divided.
+        let column = constant(-2i64).rem_euclid(m);
+        let below = permute(|x, y| x + y, fill((n, m + 1), 1.0), |(i, _)| (true, (i, column)), a);
+        (permute(|x, y| x + y, a, |(i, _)| (true, (i, column)), a), below)
+    });
     let product = afun(|a: M| matmul(a, transpose(a)));
     let gradient = grad(&afun(|a: M| sum_all(matmul(transpose(a), a))));
     for (n, m) in [(0, 0), (0, 5), (5, 0), (1, 1), (1, 97), (97, 1), (31, 37), (2, 1009)] {
         let a = &matrix(n, m);
         everywhere(&f, a);
+        everywhere(&moved, a);
         if n < 100 && m < 100 {
             everywhere(&product, a);
             everywhere(&gradient, a);

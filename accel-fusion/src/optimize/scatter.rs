@@ -26,6 +26,10 @@
 //! decides it: if it holds, the statement is the reduction, else the scatter, which finds the error. This pays if several elements
 //! have the same target. So the sum of a matrix of `the(n)` rows is differentiated without this matrix in memory.
 //!
+//! NOTE [Offsets that divide]: the target function runs for elements of the source only, `c_j` in a gather for all elements of the
+//! target. If there is no source element, a division by its extent is an error that the scatter does not have. So an offset with such
+//! a division is none of the note, unless it is certain that there are source elements.
+//!
 //! NOTE [Diagonal scatters]: if only elements with two equal indices have a target, the other elements need not be
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
@@ -230,7 +234,7 @@ fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: S
 }
 
 /// The dimensions of the target, if they have the form of the note.
-fn places(pass: &Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
+fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
     let mut used = vec![];
     let mut places = vec![];
     for e in target {
@@ -239,7 +243,15 @@ fn places(pass: &Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<Targe
     let sources: i64 = places.iter().map(|p| 1 + p.clamp.as_ref().map_or(0, |c| c.moved)).product();
     let is_clamped = places.iter().any(|p| p.clamp.is_some());
     let is_possible = !is_clamped || p.monoid.is_some_and(Monoid::commutes) && sources <= MOST_SOURCES;
-    is_possible.then_some(places)
+    (is_possible && !divides_without_elements(pass, p, &places)).then_some(places)
+}
+
+/// NOTE [Offsets that divide].
+fn divides_without_elements(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> bool {
+    let numbers = places.iter().flat_map(|p| [Some(&p.offset), p.clamp.as_ref().map(|c| &c.bound)]).flatten();
+    let divides = numbers.into_iter().any(|n| pass.facts.may_divide_by_zero(n));
+    let has_elements = |n: &Poly| pass.facts.hold(&Inequality::range(&Poly::constant(0), n), Ranges::default());
+    divides && !p.source.iter().all(has_elements)
 }
 
 /// Whether no target is out of bounds. That is an error, which a gather would not notice. The conditions hold for the elements that

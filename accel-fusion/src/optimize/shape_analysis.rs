@@ -349,6 +349,17 @@ impl Facts {
                 },
             })
     }
+    /// Whether there is an integer division whose divisor is not a constant.
+    pub fn may_divide_by_zero(&self, p: &Poly) -> bool {
+        p.symbols().any(|s| {
+            let Sym::Node(n) = s else { return false };
+            let Node::Op(op, a, b) = &self.nodes[n] else { return false };
+            let divides = matches!(op, Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid));
+            divides && b.as_constant().is_none_or(|n| n == 0)
+                || self.may_divide_by_zero(a)
+                || self.may_divide_by_zero(b)
+        })
+    }
     /// The number to use for a value in inequalities: the value itself if it is exact, or else a symbol.
     ///
     /// NOTE [Symbols for inexact numbers]: if x was read from memory, `x < n` does not follow from `x + 1 < n`: x may
