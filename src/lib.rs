@@ -104,17 +104,19 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`], [`jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
-/// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
-/// | elementwise operations | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
+/// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`linspace`](prelude::linspace), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
+/// | elementwise operations | Rust's operators and the methods of [`Exp`](prelude::Exp) on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`](prelude::where_), [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
 /// | folds of rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` folds of whole arrays |
 /// | functions of rows without overflow | [`log_sum_exp`](prelude::log_sum_exp), [`softmax`](prelude::softmax), [`log_softmax`](prelude::log_softmax), [`norm`](prelude::norm) |
-/// | scans | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
+/// | statistics | [`mean`](prelude::mean), [`var`](prelude::var), [`std`](prelude::std()), [`argmax`](prelude::argmax), [`argmin`](prelude::argmin), [`one_hot`](prelude::one_hot) |
+/// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
+/// | scans | [`cumsum`](prelude::cumsum), [`cumprod`](prelude::cumprod), [`cummax`](prelude::cummax), [`cummin`](prelude::cummin), [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`](prelude::fold_seg), [`fold1_seg`](prelude::fold1_seg), [`scanl_seg`](prelude::scanl_seg), [`scanr_seg`](prelude::scanr_seg), their variants `scanl1_seg`, `scanl_ex_seg` and so on |
-/// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
+/// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose), [`outer`](prelude::outer) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
 /// | selection and counting | [`filter`](prelude::filter), [`partition`](prelude::partition), [`unique`](prelude::unique), [`histogram`](prelude::histogram), [`sums_at`](prelude::sums_at), [`expand`](prelude::expand) |
 /// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |
-/// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
+/// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`roll`](prelude::roll), [`diff`](prelude::diff), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`aiterate_indexed`](prelude::aiterate_indexed), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
@@ -140,6 +142,10 @@ mod listings {
     struct FirstProgram;
     #[doc = include_str!("../book/src/arrays.md")]
     struct ArraysExpressionsAndShapes;
+    #[doc = include_str!("../book/src/numpy.md")]
+    struct NumPy;
+    #[doc = include_str!("../book/src/messages.md")]
+    struct Messages;
     #[doc = include_str!("../book/src/nested-parallelism.md")]
     struct NestedParallelism;
     #[doc = include_str!("../book/src/gradients.md")]

@@ -22,6 +22,7 @@ mod derivative_edges;
 mod dual;
 #[cfg(feature = "dual")]
 mod edges;
+mod elementwise;
 mod excluded;
 mod folds;
 mod forward_mode;

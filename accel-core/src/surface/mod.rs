@@ -4,8 +4,10 @@
 //! take closures first and arrays last, in the tradition of Haskell.
 
 mod acc;
+mod axes;
 mod control;
 pub mod derive_support;
+mod elementwise;
 mod exp;
 mod extents;
 mod function;
@@ -14,6 +16,7 @@ pub mod graph;
 pub(crate) mod handles;
 mod incomplete_gamma;
 mod index;
+mod library;
 mod node;
 pub(crate) mod nodes;
 mod operators;
@@ -32,12 +35,17 @@ mod updates;
 mod vmap;
 
 pub use acc::{shape, the, use_};
+pub use axes::HasAxis;
 pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
+pub use elementwise::{Column, Operand, Row, column, row, where_};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
 pub use handles::{Acc, Exp};
 pub use index::{index_head, index_tail, snoc};
+pub use library::{
+    argmax, argmin, cummax, cummin, cumprod, cumsum, diff, linspace, mean, mean_all, one_hot, outer, roll, std, var,
+};
 pub use primitives::{
     argsort, backpermute, fold, fold1, generate, intersect, map, named, permute, replicate, replicate_inner, reshape,
     scanl, scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,

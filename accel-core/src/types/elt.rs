@@ -71,7 +71,8 @@ pub trait Elt: Clone + Send + Sync + 'static {
 /// tuples of them, and the companions of records. The value determines the element type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar expression",
-    note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`"
+    note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`, and that of an array without dimensions with \
+            `the(x)`"
 )]
 pub trait IntoExp {
     /// The element type.
@@ -82,7 +83,12 @@ pub trait IntoExp {
 
 /// Everything that is accepted where an element of type `T` is needed. In contrast to [`IntoExp`], the type is known in
 /// advance, so a literal gets this type: `x.max(0.0)` works for `f32` and `f64`.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar expression of type `{T}`")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar expression of type `{T}`",
+    note = "numbers have this type if they are written as it: `2.0` for `f64` and `f32`, `2` for integers, `n as i64` for a `usize`",
+    note = "`x.cast()` converts an expression, `lit(0.5)` makes a number of any type, and `the(x)` reads an array without dimensions",
+    note = "`acond` chooses between arrays, `where_` between their elements"
+)]
 pub trait ToExp<T: Elt> {
     /// Converts the value to an expression.
     fn to_exp(self) -> Exp<T>;

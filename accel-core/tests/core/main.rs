@@ -5,6 +5,7 @@ mod batch;
 mod deep;
 mod deep_programs;
 mod elaborate;
+mod elementwise;
 mod interp;
 mod library;
 mod prims;

@@ -14,6 +14,7 @@ mod scatters;
 mod selections;
 mod strided_products;
 mod sum_interchange;
+mod unequal;
 
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
