@@ -638,7 +638,7 @@ impl<'a> Cleaner<'a> {
     fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
         let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
         let (left, right) = (&self.facts.exact(p, ranges), &self.facts.exact(q, ranges));
-        let mut sides = Sides::of(cmp, left, right);
+        let sides = self.facts.sides(cmp, left, right, ranges);
         let f = &mut *self.facts;
         let decided = match cmp {
             Cmp::Eq | Cmp::Ne if p == q => Some(cmp == Cmp::Eq),
@@ -656,14 +656,6 @@ impl<'a> Cleaner<'a> {
         };
         if let Some(x) = decided {
             return self.constant(Scalar::Bool(x));
-        }
-        // Numbers that differ are in order if one of them is never greater: `i != 0` says that an index is at least 1.
-        let orders = [(left, right), (right, left)];
-        let mut order = || orders.iter().find(|(a, b)| f.hold(&[Inequality::new(a, b)], ranges));
-        match cmp {
-            Cmp::Eq => sides.no.extend(order().map(|(a, b)| Inequality::less(a, b))),
-            Cmp::Ne => sides.yes.extend(order().map(|(a, b)| Inequality::less(a, b))),
-            _ => {}
         }
         let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
         self.comparisons.insert(r, sides);

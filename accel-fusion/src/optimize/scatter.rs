@@ -40,7 +40,7 @@ use super::reshapes;
 use super::rewrites::{SCATTER, SCATTERED_PRODUCTS};
 use super::scalar_cleanup::{Cleaned, ExecutionCount, code_of};
 use super::scattered_products::scattered_products;
-use super::shape_analysis::{Inequality, Node, Ranges, Sides};
+use super::shape_analysis::{Inequality, Node, Ranges};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
@@ -336,7 +336,7 @@ fn implied(pass: &mut Pass, p: &Permute, code: &ScalarFn, cond: Reg, value: bool
     let [Some(a), Some(b)] = &both[..] else { return vec![] };
     let ranges = Ranges { params: &p.source, conditions: &[] };
     let (a, b) = (&pass.facts.exact(a, ranges), &pass.facts.exact(b, ranges));
-    let sides = Sides::of(*cmp, a, b);
+    let sides = pass.facts.sides(*cmp, a, b, ranges);
     if value { sides.yes } else { sides.no }
 }
 

@@ -215,22 +215,6 @@ pub struct Sides {
     pub no: Vec<Inequality>,
 }
 
-impl Sides {
-    /// The sides of a comparison of integers.
-    pub fn of(cmp: Cmp, a: &Poly, b: &Poly) -> Sides {
-        let both = vec![Inequality::new(a, b), Inequality::new(b, a)];
-        let (yes, no) = match cmp {
-            Cmp::Lt => (vec![Inequality::less(a, b)], vec![Inequality::new(b, a)]),
-            Cmp::Le => (vec![Inequality::new(a, b)], vec![Inequality::less(b, a)]),
-            Cmp::Gt => (vec![Inequality::less(b, a)], vec![Inequality::new(a, b)]),
-            Cmp::Ge => (vec![Inequality::new(b, a)], vec![Inequality::less(a, b)]),
-            Cmp::Eq => (both, vec![]),
-            Cmp::Ne => (vec![], both),
-        };
-        Sides { yes, no }
-    }
-}
-
 /// The assumptions that a conclusion needs.
 #[derive(Default, Debug)]
 pub struct Premises {
@@ -348,6 +332,24 @@ impl Facts {
                     Node::Unknown => false,
                 },
             })
+    }
+    /// What a comparison of integers says. Numbers that differ are in order if one of them is never the greater one: `i != 0` says that an
+    /// index is at least 1.
+    pub fn sides(&mut self, cmp: Cmp, a: &Poly, b: &Poly, ranges: Ranges) -> Sides {
+        let both = vec![Inequality::new(a, b), Inequality::new(b, a)];
+        let mut unequal = || {
+            let order = [(a, b), (b, a)].into_iter().find(|(a, b)| self.hold(&[Inequality::new(a, b)], ranges));
+            order.map(|(a, b)| Inequality::less(a, b)).into_iter().collect()
+        };
+        let (yes, no) = match cmp {
+            Cmp::Lt => (vec![Inequality::less(a, b)], vec![Inequality::new(b, a)]),
+            Cmp::Le => (vec![Inequality::new(a, b)], vec![Inequality::less(b, a)]),
+            Cmp::Gt => (vec![Inequality::less(b, a)], vec![Inequality::new(a, b)]),
+            Cmp::Ge => (vec![Inequality::new(b, a)], vec![Inequality::less(a, b)]),
+            Cmp::Eq => (both, unequal()),
+            Cmp::Ne => (unequal(), both),
+        };
+        Sides { yes, no }
     }
     /// Whether there is an integer division whose divisor is not a constant.
     pub fn may_divide_by_zero(&self, p: &Poly) -> bool {

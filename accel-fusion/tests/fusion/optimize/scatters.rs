@@ -69,6 +69,22 @@ fn what_collides_in_one_dimension_stays_a_scatter() {
     assert!(on(&c, &[2], &[3]) && on(&c, &[2], &[2]));
 }
 
+/// The adjoints of neighbours that exist where the index is not the first or the last one.
+#[test]
+fn scatters_to_neighbours_are_gathers() {
+    for target in [
+        "x1: i64 = 0; x2: bool = x0 != x1; x3: i64 = 1; x4: i64 = x0 - x3 -> x2, x4",
+        "x1: i64 = 0; x5: bool = x0 == x1; x2: bool = not x5; x3: i64 = 1; x4: i64 = x0 - x3 -> x2, x4",
+        "x3: i64 = 1; x5: i64 = extent a0 0; x1: i64 = x5 - x3; x2: bool = x0 != x1; x4: i64 = x0 + x3 -> x2, x4",
+    ] {
+        let c = scatter(1, 1, target);
+        assert!(!c.text().contains("= permute"), "{}", c.text());
+        for (n, m) in [(4, 4), (2, 2), (1, 1), (0, 0), (0, 3), (3, 1)] {
+            on(&c, &[n], &[m]);
+        }
+    }
+}
+
 #[test]
 fn a_condition_on_the_source_is_one_of_the_gather() {
     let c = scatter(1, 1, "x1: i64 = 2; x2: bool = x0 < x1 -> x2, x0");
