@@ -150,7 +150,7 @@ fn axes_of_three_dimensions() {
     pairs(|x: C| (x.axis::<1>().back_to_axis::<1>(), x), xs).unwrap();
     pairs(|x: C| (x.in_order([2, 0, 1]), generate((4, 2, 3), |(i, j, k)| x.at((j, k, i)))), xs).unwrap();
     for wrong in [[0, 1, 1], [0, 1, 3]] {
-        let e = try_afun(move |x: C| x.in_order(wrong)).err().expect("an error").to_string();
+        let e = try_afun(move |x: C| x.in_order(wrong)).expect_err("a wrong order").to_string();
         assert!(e.contains("`in_order` at ") && e.contains("each of the 3 dimensions once"), "{e}");
     }
     assert!(try_afun(|x: C| x.in_order([1, 0])).is_err());
