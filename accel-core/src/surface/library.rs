@@ -3,7 +3,7 @@
 use super::graph::attribute_to;
 use super::{
     Acc, Exp, IntoShape, ToExp, backpermute, column, cond, constant, fold1, generate, imap, index_head, index_tail,
-    map, norm, pair, scanl1, shape, size, snoc, sum, sum_all,
+    map, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, zip_with_min,
 };
 use crate::array::Array;
 use crate::types::{Dim1, Dim2, Elt, Floating, Num, Primitive, Shape, Snoc, Z};
@@ -167,11 +167,7 @@ pub fn outer<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Dim2, T> {
 #[track_caller]
 pub fn diff<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("diff", Location::caller());
-    let sh = shape(xs);
-    generate(snoc(index_tail(sh), (index_head(sh) - 1).max(0)), |ix| {
-        let ix = ix.into_shape();
-        xs.at(snoc(index_tail(ix), index_head(ix) + 1)) - xs.at(ix)
-    })
+    zip_with_min(|next, x| next - x, tail(xs), xs)
 }
 
 /// Each innermost row with all elements moved `k` places to the right, those at its end to its beginning. In NumPy,

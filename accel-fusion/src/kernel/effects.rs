@@ -71,7 +71,8 @@ impl Op {
     }
 }
 
-fn divides_integers(op: Op2, t: ScalarType) -> bool {
+/// Whether the operation divides integers, which fails for the divisor 0.
+pub(crate) fn divides_integers(op: Op2, t: ScalarType) -> bool {
     match op {
         Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid) => t.is_integral(),
         Op2::Num(_) | Op2::Int(_) | Op2::Float(_) | Op2::Cmp(_) | Op2::Logic(_) => false,

@@ -32,6 +32,7 @@ mod walk;
 
 pub use contraction::{Computed, Contraction, Operand, Role};
 pub use effects::Check;
+pub(crate) use effects::divides_integers;
 pub use eval::{Arrays, Executor, evaluate};
 pub use ids::{ArrayId, Reg, SiteId};
 pub use index_vec::{Idx, IndexVec, define_index_type, index_vec};

@@ -638,7 +638,6 @@ impl<'a> Cleaner<'a> {
     fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
         let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
         let (left, right) = (&self.facts.exact(p, ranges), &self.facts.exact(q, ranges));
-        let sides = self.facts.sides(cmp, left, right, ranges);
         let f = &mut *self.facts;
         let decided = match cmp {
             Cmp::Eq | Cmp::Ne if p == q => Some(cmp == Cmp::Eq),
@@ -650,13 +649,16 @@ impl<'a> Cleaner<'a> {
             }
             Cmp::Eq | Cmp::Ne if f.assume_equal(p, q) => Some(cmp == Cmp::Eq),
             Cmp::Eq | Cmp::Ne => None,
-            _ if f.hold(&sides.yes, ranges) => Some(true),
-            _ if f.hold(&sides.no, ranges) => Some(false),
-            _ => None,
+            _ => {
+                let sides = f.sides(cmp, left, right, ranges);
+                let is_true = f.hold(&sides.yes, ranges);
+                (is_true || f.hold(&sides.no, ranges)).then_some(is_true)
+            }
         };
         if let Some(x) = decided {
             return self.constant(Scalar::Bool(x));
         }
+        let sides = f.sides(cmp, left, right, ranges);
         let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
         self.comparisons.insert(r, sides);
         r

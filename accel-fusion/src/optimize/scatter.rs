@@ -248,8 +248,8 @@ fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<T
 
 /// NOTE [Offsets that divide].
 fn divides_without_elements(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> bool {
-    let numbers = places.iter().flat_map(|p| [Some(&p.offset), p.clamp.as_ref().map(|c| &c.bound)]).flatten();
-    let divides = numbers.into_iter().any(|n| pass.facts.may_divide_by_zero(n));
+    let mut numbers = places.iter().flat_map(|p| [Some(&p.offset), p.clamp.as_ref().map(|c| &c.bound)]).flatten();
+    let divides = numbers.any(|n| pass.facts.may_divide_by_zero(n));
     let has_elements = |n: &Poly| pass.facts.hold(&Inequality::range(&Poly::constant(0), n), Ranges::default());
     divides && !p.source.iter().all(has_elements)
 }

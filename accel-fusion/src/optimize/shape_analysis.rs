@@ -24,9 +24,9 @@
 //! computes. Their coefficients are computed without wrapping.
 
 use super::poly::{Poly, Sym};
-use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program};
+use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program, divides_integers};
 use accel_core::repr::op::{Cmp, Int2, Num2, Op2};
-use accel_core::repr::{MAX_EXTENT, Scalar};
+use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Conditions on the extents of the inputs and literals of a program.
@@ -356,8 +356,7 @@ impl Facts {
         p.symbols().any(|s| {
             let Sym::Node(n) = s else { return false };
             let Node::Op(op, a, b) = &self.nodes[n] else { return false };
-            let divides = matches!(op, Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid));
-            divides && b.as_constant().is_none_or(|n| n == 0)
+            divides_integers(*op, ScalarType::I64) && b.as_constant().is_none_or(|n| n == 0)
                 || self.may_divide_by_zero(a)
                 || self.may_divide_by_zero(b)
         })
