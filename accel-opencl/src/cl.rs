@@ -5,6 +5,7 @@ use accel_core::error::{Error, Result};
 use ocl::ffi::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 macro_rules! objects {
     ($($(#[$doc:meta])* $name:ident $raw:ty, $release:ident;)*) => {$(
@@ -255,6 +256,14 @@ impl Kernel {
     }
 }
 
+/// NOTE [One command at a time]: OpenCL allows several threads to enqueue commands at the same time. With NVIDIA's driver 580, a
+/// process in which two threads did so crashed within 90 s, in a thread of the driver that freed memory which was not its own; with one
+/// thread, the same programs ran to the end. So threads take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Queue {
     /// Enqueues a kernel with the parameters that were set.
     ///
@@ -263,6 +272,7 @@ impl Queue {
     pub unsafe fn launch(&self, kernel: &Kernel, global: &[usize; 2], group: &[usize; 2]) -> Result<()> {
         let dims = if global[1] == 1 { 1 } else { 2 };
         let (global, group) = (global.as_ptr(), group.as_ptr());
+        let _turn = turn();
         // SAFETY: there are sizes for this number of dimensions, and the caller's guarantee.
         let code = unsafe {
             call!(clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), null_mut()))
@@ -273,6 +283,7 @@ impl Queue {
     /// Enqueues a command that fills memory with a value of 1, 2, 4, 8 or 16 bytes.
     pub fn fill(&self, to: &Buffer, value: &[u8], bytes: usize) -> Result<()> {
         let (data, size) = (value.as_ptr().cast(), value.len());
+        let _turn = turn();
         // SAFETY: the call copies the value. The buffer has this many bytes, or the call fails.
         let code = unsafe { call!(clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut())) };
         check("clEnqueueFillBuffer", code)
@@ -285,6 +296,7 @@ impl Queue {
 
     /// As [`copy`](Self::copy), to this place in the other memory, in bytes.
     pub fn copy_to(&self, from: &Buffer, to: &Buffer, at: usize, bytes: usize) -> Result<()> {
+        let _turn = turn();
         // SAFETY: both buffers exist, and the call checks their sizes.
         let code = unsafe { call!(clEnqueueCopyBuffer(self.0, from.0, to.0, 0, at, bytes, 0, null(), null_mut())) };
         check("clEnqueueCopyBuffer", code)
@@ -295,6 +307,7 @@ impl Queue {
     /// # Safety
     /// There are this many bytes at the address.
     pub unsafe fn write(&self, to: &Buffer, data: *const c_void, bytes: usize) -> Result<()> {
+        let _turn = turn();
         // SAFETY: the caller's guarantee. The call returns when the data was read.
         let code = unsafe { call!(clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut())) };
         check("clEnqueueWriteBuffer", code)
@@ -306,6 +319,7 @@ impl Queue {
     /// There are this many bytes at the address, and nobody uses or frees them until then.
     pub unsafe fn read(&self, from: &Buffer, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
         let mut event = null_mut();
+        let _turn = turn();
         // SAFETY: the caller's guarantee.
         let code =
             unsafe { call!(clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event)) };
@@ -316,6 +330,7 @@ impl Queue {
     /// An event for the end of all commands enqueued so far.
     pub fn marker(&self) -> Result<Event> {
         let mut event = null_mut();
+        let _turn = turn();
         // SAFETY: the queue exists.
         let code = unsafe { call!(clEnqueueMarkerWithWaitList(self.0, 0, null(), &mut event)) };
         check("clEnqueueMarkerWithWaitList", code)?;
@@ -324,6 +339,7 @@ impl Queue {
 
     /// Makes the device start.
     pub fn flush(&self) -> Result<()> {
+        let _turn = turn();
         // SAFETY: the queue exists.
         check("clFlush", unsafe { call!(clFlush(self.0)) })
     }
