@@ -75,6 +75,44 @@ fn updates_in_loops() {
     });
 }
 
+/// Updates in the branches of conditionals: in one, in both, of rows, several, and in branches of branches.
+#[test]
+fn updates_in_branches() {
+    for program in in_branches() {
+        jacobian(ShortNonEmpty, program);
+    }
+}
+
+/// Programs with loops whose steps update something else by a condition.
+pub fn in_branches() -> [fn(V) -> V; 4] {
+    [
+        |a| {
+            let step = |i: Exp<i64>, xs: V| {
+                let (k, x) = (i % xs.len(), xs.at(i * 2 % xs.len()));
+                acond(x.lt(a.at(0)), set(xs, k, x.sin()), update(update(xs, k, |x| x * 0.5), 0, |y| y + x * y))
+            };
+            steps(5, step, a)
+        },
+        |a| {
+            let step = |i: Exp<i64>, xs: V| {
+                let changed = acond((i % 3).eq(2), set(xs, 0, xs.at(0).cos()), update(xs, i % xs.len(), |x| x * x));
+                acond((i % 2).eq(1), xs, changed)
+            };
+            steps(6, step, a)
+        },
+        |a| {
+            let row = |(k, m): (Count, M)| {
+                let i = the(k);
+                let new = map(|x| x * a.at(i % a.len()), slice((0i64, All), m));
+                (succ(k), acond((i % 3).ne(1), set_row(m, i % a.len(), new), m))
+            };
+            flatten(awhile(|(k, _)| the(k).lt(5), row, (unit(0i64), matrix(a))).unlift().1)
+        },
+        // The other branch changes all elements.
+        |a| steps(4, |i, xs| acond((i % 2).eq(1), set(xs, 0, xs.at(0) * a.at(0)), map(|x| x.sin(), xs)), a),
+    ]
+}
+
 /// Forward substitution and the Cholesky decomposition, as textbooks write them.
 #[test]
 fn algorithms_of_textbooks() {

@@ -116,8 +116,8 @@ struct How {
     /// The components of the state that are kept on a tape, and the positions of the statements that compute them.
     kept: Vec<usize>,
     used: Vec<usize>,
-    /// The components whose updates are undone, and the positions of the updates.
-    updates: BTreeMap<usize, Vec<usize>>,
+    /// The components whose updates are undone, with these updates.
+    updates: BTreeMap<usize, Vec<ArrayId>>,
 }
 
 impl Pass {
@@ -253,7 +253,7 @@ impl Pass {
             names.insert(*a, self.program.arrays.push(info));
         }
         let at = at(found.steps.counters[0], other.counters[0], site);
-        let undone = |(k, all): (&usize, &Vec<usize>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
+        let undone = |(k, all): (&usize, &Vec<ArrayId>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
@@ -269,7 +269,7 @@ impl Pass {
             without(to, &mut body.1, init.len(), |a| lists.contains(a));
         }
         for u in undone {
-            u.insert(b, first, found.second);
+            u.insert(&mut self.program, b, first, found.second);
         }
         if !arrays.is_empty() {
             let back = arrays.iter().map(|a| names[a]).collect();
@@ -294,7 +294,7 @@ impl Pass {
         let source = |list: &usize| found.sources[*list].filter(|k| !of_body.is_constant(*k));
         let changing: BTreeSet<usize> = taken.iter().filter_map(source).collect();
         let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
-        let updates: BTreeMap<usize, Vec<usize>> = changing.iter().filter_map(updated).collect();
+        let updates: BTreeMap<usize, Vec<ArrayId>> = changing.iter().filter_map(updated).collect();
         let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
         let (kept, used) = of_body.closure(&others)?;
         if !kept.iter().any(|k| updates.contains_key(k)) {

@@ -6,11 +6,13 @@
 //! the step, bit for bit. Both write in place, so a step takes time and memory in proportion to the update, not to the array.
 //!
 //! The lists have no budget, so they must be smaller than the states: an update has fewer dimensions than the array, or a
-//! constant number of elements. As rows of a list, the updates of all steps have the same extents.
+//! constant number of elements. As rows of a list, the updates of all steps have the same extents. An update in a branch of a
+//! conditional is listed in both branches: where it does not happen, the row says that nothing was overwritten.
 
 use super::step::Body;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
@@ -44,26 +46,57 @@ pub struct Undone {
 }
 
 impl Body<'_> {
-    /// The positions of the updates that lead from a component of the state to its next value, in order, if all can be undone.
-    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<usize>> {
+    /// The updates that lead from a component of the state to its next value, in order, if all can be undone.
+    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<ArrayId>> {
         let mut inside: BTreeSet<ArrayId> = self.state.iter().copied().collect();
-        inside.extend(self.stmts.iter().flat_map(|s| s.op.defines()));
-        let (mut a, mut found) = (self.next[k], vec![]);
-        while a != self.state[k] {
-            let at = self.stmts.iter().position(|s| s.op.defines().contains(&a))?;
-            let Op::Permute { defaults, extents, .. } = &self.stmts[at].op else { return None };
-            let mut mentioned = BTreeSet::new();
-            arrays_mentioned(&extents.instrs, &mut mentioned);
-            let is_constant = |r: &Reg| extents.instrs.iter().any(|i| matches!(i, Instr::Const(to, _) if to == r));
-            let is_small = extents.results.len() < program.arrays[a].rank || extents.results.iter().all(is_constant);
-            if !is_small || !mentioned.is_disjoint(&inside) {
-                return None;
-            }
-            found.push(at);
-            a = *defaults;
-        }
+        let nested = self.stmts.iter().flat_map(|s| s.op.blocks()).flat_map(Block::walk);
+        inside.extend(self.stmts.iter().chain(nested).flat_map(|s| s.op.defines()));
+        let chain = Chain { program, inside: &inside, in_branch: false };
+        let mut found = vec![];
+        let first = chain.updates(self.stmts, self.next[k], &mut found)?;
         found.reverse();
-        (!found.is_empty()).then_some(found)
+        (first == self.state[k] && !found.is_empty()).then_some(found)
+    }
+}
+
+/// Finds updates of the same array that follow each other.
+struct Chain<'a> {
+    program: &'a Program,
+    /// The arrays that differ between steps.
+    inside: &'a BTreeSet<ArrayId>,
+    in_branch: bool,
+}
+
+impl Chain<'_> {
+    /// Adds the updates that lead to `a` in these statements, the last one first. Returns the array before them.
+    fn updates(&self, stmts: &[Stmt], mut a: ArrayId, found: &mut Vec<ArrayId>) -> Option<ArrayId> {
+        while let Some(s) = stmts.iter().find(|s| s.op.defines().contains(&a)) {
+            a = match &s.op {
+                Op::Permute { to, defaults, extents, .. } if self.can_be_listed(*to, extents) => {
+                    found.push(*to);
+                    *defaults
+                }
+                Op::If { to, then, otherwise, .. } => {
+                    let k = to.iter().position(|to| *to == a)?;
+                    let branch = Chain { in_branch: true, ..*self };
+                    let before = branch.updates(&then.0.stmts, then.1[k], found)?;
+                    (branch.updates(&otherwise.0.stmts, otherwise.1[k], found)? == before).then_some(before)?
+                }
+                _ => return None,
+            };
+        }
+        Some(a)
+    }
+
+    /// Whether the list is smaller than the states, and its rows have the same extents in all steps. Both branches of a conditional
+    /// compute these extents, so they must be no error where there is no update.
+    fn can_be_listed(&self, a: ArrayId, extents: &ScalarFn) -> bool {
+        let mut mentioned = BTreeSet::new();
+        arrays_mentioned(&extents.instrs, &mut mentioned);
+        let is_constant = |r: &Reg| extents.instrs.iter().any(|i| matches!(i, Instr::Const(to, _) if to == r));
+        let is_small = extents.results.len() < self.program.arrays[a].rank || extents.results.iter().all(is_constant);
+        let never_fails = extents.instrs.iter().all(|i| matches!(i, Instr::Const(..) | Instr::Extent { .. }));
+        is_small && mentioned.is_disjoint(self.inside) && (never_fails || !self.in_branch)
     }
 }
 
@@ -106,6 +139,36 @@ fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
 }
 
 impl Update {
+    /// Adds a statement before the update that computes what it overwrites, and returns its array. If the update is in a branch of
+    /// a conditional, this is a result of the conditional, and the other branch says that there is nothing.
+    fn listed(&self, program: &mut Program, b: &mut Block) -> Option<ArrayId> {
+        let row = |row, body: &ScalarFn| {
+            let op = Op::Loop { to: vec![row], extents: self.extents.clone(), body: body.clone() };
+            Stmt { op, site: self.site }
+        };
+        if let Some(at) = b.stmts.iter().position(|s| s.op.defines().contains(&self.to)) {
+            b.stmts.insert(at, row(self.row, &self.overwritten));
+            return Some(self.row);
+        }
+        b.stmts.iter_mut().find_map(|s| {
+            let Op::If { to, then, otherwise, .. } = &mut s.op else { return None };
+            let (own, other) = if then.0.walk().any(|s| s.op.defines().contains(&self.to)) {
+                (then, otherwise)
+            } else {
+                (otherwise, then)
+            };
+            own.1.push(deep(|| self.listed(program, &mut own.0))?);
+            let info = program.arrays[self.row].clone();
+            let mut b = Builder::new(&index_types(info.rank));
+            let none = info.columns.iter().map(|t| b.constant(t.zero())).collect();
+            let [nothing, either] = [0, 1].map(|_| program.arrays.push(info.clone()));
+            other.0.stmts.push(row(nothing, &b.finish(none)));
+            other.1.push(nothing);
+            to.push(either);
+            Some(either)
+        })
+    }
+
     /// The statement that writes what row `at()` of the list says into `from`, and its array.
     fn undone(&self, program: &mut Program, at: &ScalarFn, from: ArrayId) -> (Stmt, ArrayId) {
         let info = program.arrays[from].clone();
@@ -135,9 +198,12 @@ impl Update {
 }
 
 impl Undone {
-    /// Component `k` of a state, with the positions of its updates. `at` is the number of the step that is undone.
-    pub fn new(program: &mut Program, body: &Body, k: usize, updates: &[usize], at: &ScalarFn) -> Option<Undone> {
-        let updates = updates.iter().map(|at| logged(program, &body.stmts[*at])).collect::<Option<Vec<Update>>>()?;
+    /// Component `k` of a state, with its updates. `at` is the number of the step that is undone.
+    pub fn new(program: &mut Program, body: &Body, k: usize, updates: &[ArrayId], at: &ScalarFn) -> Option<Undone> {
+        let nested = body.stmts.iter().flat_map(|s| s.op.blocks()).flat_map(Block::walk);
+        let all: Vec<&Stmt> = body.stmts.iter().chain(nested).collect();
+        let updates = updates.iter().map(|a| logged(program, all.iter().find(|s| s.op.defines().contains(a))?));
+        let updates = updates.collect::<Option<Vec<Update>>>()?;
         let state = body.state[k];
         let after = program.arrays.push(program.arrays[state].clone());
         let (mut before, mut undo) = (after, vec![]);
@@ -150,14 +216,11 @@ impl Undone {
     }
 
     /// Lists the updates in the loop at `first`, and undoes them in the one at `second`.
-    pub fn insert(self, b: &mut Block, first: usize, second: usize) {
+    pub fn insert(self, program: &mut Program, b: &mut Block, first: usize, second: usize) {
         if let Op::While { to, body, .. } = &mut b.stmts[first].op {
             for u in self.updates {
                 to.push(u.list);
-                body.1.push(u.row);
-                let op = Op::Loop { to: vec![u.row], extents: u.extents, body: u.overwritten };
-                let at = body.0.stmts.iter().position(|s| s.op.defines().contains(&u.to));
-                body.0.stmts.insert(at.unwrap_or_default(), Stmt { op, site: u.site });
+                body.1.extend(u.listed(program, &mut body.0));
             }
         }
         if let Op::While { to, init, body, .. } = &mut b.stmts[second].op {
