@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""plot.py LOG...: writes an SVG to standard output: a tool's times against the size of the workloads, one panel for each eval.
+"""plot.py LOG...: writes an SVG to standard output: times against the size of the workloads, one panel for each eval.
 
-The logs are those of GradBench (`gradbench run -o LOG`): one message or response per line. The time of a workload is its smallest one."""
+The logs are those of GradBench (`gradbench run -o LOG`): one message or response per line. The time of a workload is its smallest one.
+Of accel, the plot shows the times of the function and its derivative, of other tools those of the derivative."""
 
 import json
 import math
@@ -19,29 +20,38 @@ SIZES = {
     "lstm": ("l·c", lambda i: len(i["main_params"]) // 2 * len(i["sequence"])),
     "ht": ("c", lambda i: len(i["data"]["correspondences"])),
 }
-# Names and colours of the function and of its derivative.
-FUNCTIONS = [
-    ({"primal", "cost", "objective"}, "function", "#2b6cb0"),
-    ({"gradient", "dir", "jacobian"}, "derivative", "#c05621"),
+DERIVATIVES = {"gradient", "dir", "jacobian"}
+# What is plotted: a tool, whether it is the derivative, a name and a colour.
+SERIES = [
+    ("codipack", True, "CoDiPack", "#9f7aea"),
+    ("jax", True, "JAX", "#38a169"),
+    ("manual", True, "by hand (C++)", "#a0aec0"),
+    ("adept", True, "Adept", "#d69e2e"),
+    ("adol-c", True, "ADOL-C", "#b83280"),
+    ("accel", False, "accel: function", "#2b6cb0"),
+    ("accel", True, "accel: derivative", "#c05621"),
 ]
 WIDTH, HEIGHT, COLUMNS = 300, 220, 3
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 28, 40
 
 
 def read(path, points):
-    """Adds to `points[eval][function]` a pair of size and milliseconds for each workload of a log."""
-    asked = {}
+    """Adds to `points[eval][tool, whether it is the derivative]` a pair of size and milliseconds for each workload of a log."""
+    asked, tool = {}, None
     with open(path) as log:
         for line in log:
             entry = json.loads(line)
             message, response = entry.get("message"), entry.get("response")
+            if response and "tool" in response:
+                tool = response["tool"]
             if message and message["kind"] == "evaluate" and message["module"] in SIZES:
                 size = SIZES[message["module"]][1](message["input"])
                 asked[message["id"]] = (message["module"], message["function"], size)
             elif response and response["id"] in asked and response.get("success"):
                 module, function, size = asked.pop(response["id"])
                 times = [t["nanoseconds"] for t in response["timings"] if t["name"] == "evaluate"]
-                points.setdefault(module, {}).setdefault(function, []).append((size, min(times) / 1e6))
+                series = tool, function in DERIVATIVES
+                points.setdefault(module, {}).setdefault(series, []).append((size, min(times) / 1e6))
 
 
 def decades(values):
@@ -56,9 +66,9 @@ def power(exponent):
     return {0: "1", 1: "10"}.get(exponent, "10" + str(exponent).translate(superscripts))
 
 
-def panel(module, functions, x0, y0):
+def panel(module, series, x0, y0):
     """The lines of SVG of one eval, whose panel's corner is at (x0, y0)."""
-    all_points = [p for f in functions.values() for p in f]
+    all_points = [p for tool, derivative, _, _ in SERIES for p in series.get((tool, derivative), [])]
     xs, ys = decades([p[0] for p in all_points]), decades([p[1] for p in all_points])
     left, right, top, bottom = x0 + LEFT, x0 + WIDTH - RIGHT, y0 + TOP, y0 + HEIGHT - BOTTOM
     along = lambda v, ends, a, b: a + (math.log10(v) - ends[0]) / (ends[1] - ends[0]) * (b - a)
@@ -72,8 +82,8 @@ def panel(module, functions, x0, y0):
         out.append(f'<path class="grid" d="M{left} {y:.1f}H{right}"/>')
         out.append(f'<text x="{left - 5}" y="{y + 4:.1f}" text-anchor="end">{power(e)}</text>')
     out.append(f'<text x="{(left + right) / 2}" y="{bottom + 31}" text-anchor="middle">{SIZES[module][0]}</text>')
-    for names, _, colour in FUNCTIONS:
-        points = sorted(p for name in names for p in functions.get(name, []))
+    for tool, derivative, _, colour in SERIES:
+        points = sorted(series.get((tool, derivative), []))
         places = [(along(x, xs, left, right), along(y, ys, bottom, top)) for x, y in points]
         # Workloads of equal size but different shape differ in time, so a line through them would not be a function.
         if len({x for x, _ in points}) == len(points):
@@ -97,9 +107,10 @@ def main():
     for i, module in enumerate(modules):
         print("\n".join(panel(module, points[module], i % COLUMNS * WIDTH, i // COLUMNS * HEIGHT)))
     x, y = LEFT, HEIGHT * rows + 12
-    print(f'<text x="{x}" y="{y}">milliseconds over the size of the workload</text>')
-    for i, (_, name, colour) in enumerate(FUNCTIONS):
-        at = x + 270 + 90 * i
+    print(f'<text x="{x}" y="{y}">ms over size</text>')
+    seen = [s for s in SERIES if any(s[:2] in series for series in points.values())]
+    for i, (_, _, name, colour) in enumerate(seen):
+        at = x + 90 + 108 * i
         print(f'<circle cx="{at}" cy="{y - 4}" r="3.5" fill="{colour}"/><text x="{at + 8}" y="{y}">{name}</text>')
     print("</svg>")
 
