@@ -47,6 +47,8 @@ functions! {
     atanh: elements, BelowOne, |x| x.atanh();
     exp: elements, Any, |x| x.exp();
     exp2: elements, Any, |x| x.exp2();
+    to_bits: elements, Any, |x| (1.0 + (x.to_bits() >> 63u64).cast::<f64>()) * x * x;
+    from_bits: elements, Any, |x| Exp::<f64>::from_bits((x.to_bits() & (1u64 << 63)) | 1f64.to_bits()) * x * x;
     exp_m1: elements, Any, |x| x.exp_m1();
     ln: elements, Positive, |x| x.ln();
     log2: elements, Positive, |x| x.log2();

@@ -211,7 +211,9 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
                         }
                         return reverse(init, st, m, i);
                     }
-                    Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) => return reverse(init, st, m, i),
+                    Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) | Prim1::Bits(..) => {
+                        return reverse(init, st, m, i);
+                    }
                 };
                 let d = whole().cast(eq_tan(q.sym()).then(tan_float(t)));
                 reverse(init, st.apply(&a, t, &factor, &d, k).st, m, i)

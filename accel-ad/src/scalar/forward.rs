@@ -177,7 +177,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                                     Exp::prim1(Prim1::Cast(from.num().any(), to.num().any()), &d.cast(tan_float(from)));
                                 return Some(e.cast(tan_float(to).sym()));
                             }
-                            Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) => return None,
+                            Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) | Prim1::Bits(..) => return None,
                         };
                         let dy = factor.apply(t, &d.cast(tan_float(t)))?;
                         Some(dy.cast(tan_float(t).sym().then(eq_tan(q))))

@@ -65,6 +65,16 @@ pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
         Op1::Int(op) => int1(d, op, t, a),
         Op1::Not => format!("!{a}"),
         Op1::Cast(to) => cast(d, t, to, a),
+        Op1::Bits => {
+            // A union is the one way that C and OpenCL C share.
+            let (to, name) = (op.result(t).unwrap_or(t), format!("bits_of_{t}"));
+            d.declare_once(&name, || {
+                format!(
+                    "static inline {to} {name}({t} x) {{ union {{ {t} from; {to} to; }} u; u.from = x; return u.to; }}"
+                )
+            });
+            format!("{name}({a})")
+        }
     }
 }
 

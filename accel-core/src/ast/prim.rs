@@ -18,6 +18,8 @@ pub enum Prim1<A, R> {
     Not(Equal<A, bool>, Equal<R, bool>),
     /// Conversion between scalars.
     Cast(ScalarTy<A>, ScalarTy<R>),
+    /// The number with the same bits.
+    Bits(ScalarTy<A>, ScalarTy<R>),
 }
 
 /// A primitive function from two `A` to `R`.
@@ -55,7 +57,7 @@ impl<A, R> Prim1<A, R> {
             Prim1::Float(_, t, q) => t.ty().cast(q),
             Prim1::Int(_, t, q) => t.ty().cast(q),
             Prim1::Test(_, _, q) | Prim1::Not(_, q) => Ty::<bool>::of().cast(q.sym()),
-            Prim1::Cast(_, t) => t.ty(),
+            Prim1::Cast(_, t) | Prim1::Bits(_, t) => t.ty(),
         }
     }
     /// The function without types.
@@ -67,6 +69,7 @@ impl<A, R> Prim1<A, R> {
             Prim1::Int(o, ..) => Op1::Int(o),
             Prim1::Not(..) => Op1::Not,
             Prim1::Cast(_, t) => Op1::Cast(t.scalar()),
+            Prim1::Bits(..) => Op1::Bits,
         }
     }
     /// Gives an untyped function its type, for arguments of type `t` and any result type; `None` if it is not defined
@@ -80,6 +83,7 @@ impl<A, R> Prim1<A, R> {
             Op1::Int(o) => Prim1::Int(o, s.int()?, t.same(r)?),
             Op1::Not => Prim1::Not(s.bool()?, r.same(&Ty::of())?),
             Op1::Cast(to) => Prim1::Cast(s, ScalarTy::of(r).filter(|r| r.scalar() == to)?),
+            Op1::Bits => Prim1::Bits(s, ScalarTy::of(r).filter(|r| op.result(s.scalar()) == Some(r.scalar()))?),
         })
     }
     pub(in crate::ast) fn relabel<B, Q>(self) -> Prim1<B, Q> {
@@ -90,6 +94,7 @@ impl<A, R> Prim1<A, R> {
             Prim1::Int(o, t, _) => Prim1::Int(o, t.relabel(), Equal::axiom()),
             Prim1::Not(..) => Prim1::Not(Equal::axiom(), Equal::axiom()),
             Prim1::Cast(s, t) => Prim1::Cast(s.relabel(), t.relabel()),
+            Prim1::Bits(s, t) => Prim1::Bits(s.relabel(), t.relabel()),
         }
     }
 }

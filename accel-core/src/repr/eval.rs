@@ -88,6 +88,13 @@ impl Op1 {
             Op1::Int(op) => int1(op, t, u),
             Op1::Not => (t == ScalarType::Bool).then(|| u.apply(|x: bool| !x)),
             Op1::Cast(to) => cast(to, t, u),
+            Op1::Bits => match t {
+                ScalarType::F32 => Some(u.apply(f32::to_bits)),
+                ScalarType::F64 => Some(u.apply(f64::to_bits)),
+                ScalarType::U32 => Some(u.apply(f32::from_bits)),
+                ScalarType::U64 => Some(u.apply(f64::from_bits)),
+                _ => None,
+            },
         }
     }
 

@@ -277,6 +277,8 @@ pub enum Op1 {
     /// Conversion like Rust's `as`: floating-point numbers to integers saturate, integers to integers wrap; to `bool`
     /// it is `x != 0`.
     Cast(ScalarType),
+    /// The number with the same bits: `u32` and `u64` of `f32` and `f64`, and back.
+    Bits,
 }
 
 /// A primitive function of two arguments of one type.
@@ -297,7 +299,7 @@ impl Op1 {
         let float = Float1::ALL.iter().map(|op| Op1::Float(*op));
         let test = FloatTest::ALL.iter().map(|op| Op1::Test(*op));
         let int = Int1::ALL.iter().map(|op| Op1::Int(*op));
-        num.chain(float).chain(test).chain(int).chain([Op1::Not]).chain(ScalarType::ALL.map(Op1::Cast))
+        num.chain(float).chain(test).chain(int).chain([Op1::Not, Op1::Bits]).chain(ScalarType::ALL.map(Op1::Cast))
     }
 
     /// The type of the result for an argument of type `t`; `None` if the function is not defined on `t`.
@@ -309,6 +311,13 @@ impl Op1 {
             Op1::Int(_) => t.is_integral().then_some(t),
             Op1::Not => (t == ScalarType::Bool).then_some(t),
             Op1::Cast(to) => Some(to),
+            Op1::Bits => match t {
+                ScalarType::F32 => Some(ScalarType::U32),
+                ScalarType::F64 => Some(ScalarType::U64),
+                ScalarType::U32 => Some(ScalarType::F32),
+                ScalarType::U64 => Some(ScalarType::F64),
+                _ => None,
+            },
         }
     }
 
@@ -320,6 +329,7 @@ impl Op1 {
             Op1::Test(op) => op.name(),
             Op1::Int(op) => op.name(),
             Op1::Not => "not",
+            Op1::Bits => "bits",
             Op1::Cast(t) => match t {
                 ScalarType::Bool => "as bool",
                 ScalarType::I8 => "as i8",

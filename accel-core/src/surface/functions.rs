@@ -3,6 +3,7 @@
 use super::nodes::{prim1, prim2};
 use super::operators::bool_ty;
 use super::{Exp, ToExp, constant};
+use crate::ast::Repr;
 use crate::repr::op::{Cmp, Family, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::types::{Floating, Integral, Num, Primitive};
 use std::panic::Location;
@@ -246,6 +247,16 @@ impl<T: Floating> Exp<T> {
     #[track_caller]
     pub fn is_finite(self) -> Exp<bool> {
         self.test("is_finite", FloatTest::IsFinite)
+    }
+    /// The bits as an unsigned integer of the same size, as of Rust's `f64::to_bits`. Its derivative is 0.
+    #[track_caller]
+    pub fn to_bits(self) -> Exp<T::Bits> {
+        Exp::new(prim1("to_bits", Location::caller(), Op1::Bits, T::Bits::raw(), self.handle()))
+    }
+    /// The number with these bits, as of Rust's `f64::from_bits`: `Exp::<f64>::from_bits(bits)`.
+    #[track_caller]
+    pub fn from_bits(bits: impl ToExp<T::Bits>) -> Exp<T> {
+        Exp::new(prim1("from_bits", Location::caller(), Op1::Bits, T::raw(), bits.to_exp().handle()))
     }
     #[track_caller]
     fn test(self, name: &'static str, test: FloatTest) -> Exp<bool> {

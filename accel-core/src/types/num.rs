@@ -52,7 +52,10 @@ pub trait Integral: Num + Bits {}
     message = "`{Self}` is not a floating-point number",
     note = "only `f32` and `f64` have derivatives and functions such as `sin`; `x.cast::<f64>()` converts"
 )]
-pub trait Floating: Num {}
+pub trait Floating: Num {
+    /// The unsigned integer of the same size.
+    type Bits: Integral;
+}
 
 macro_rules! scalar_elt {
     ($($t:ty)*) => { $(
@@ -114,8 +117,12 @@ impl Bits for bool {
     const OR: Op2 = Op2::Logic(Logic::Or);
 }
 
-impl Floating for f32 {}
-impl Floating for f64 {}
+impl Floating for f32 {
+    type Bits = u32;
+}
+impl Floating for f64 {
+    type Bits = u64;
+}
 
 /// The leaves of a single value.
 pub(crate) fn leaves<T: Elt>(x: &T) -> Scalars {

@@ -241,6 +241,8 @@ macro_rules! float_tests {
             check1(Op1::Cast(ScalarType::Bool), x, !(x == 0.0));
             check1(Op1::Cast(ScalarType::F32), x, x as f32);
             check1(Op1::Cast(ScalarType::F64), x, x as f64);
+            check1(Op1::Bits, x, x.to_bits());
+            check1(Op1::Bits, x.to_bits(), x);
         }
 
         #[test]

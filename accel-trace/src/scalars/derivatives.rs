@@ -20,7 +20,7 @@ pub fn one(op: Op1, x: f64, y: f64) -> f64 {
         Op1::Float(f) => float(f, x, y),
         // From one floating-point type to another.
         Op1::Cast(_) => 1.0,
-        Op1::Test(_) | Op1::Int(_) | Op1::Not => 0.0,
+        Op1::Test(_) | Op1::Int(_) | Op1::Not | Op1::Bits => 0.0,
     }
 }
 

@@ -53,6 +53,10 @@ pub fn all(t: &Suite) {
     negative!(t; i8 i16 i32 i64);
     bools(t);
     conversions!(t; bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+    one(t, &f32::extremes(), |x| x.to_bits(), f32::to_bits);
+    one(t, &f64::extremes(), |x| x.to_bits(), f64::to_bits);
+    one(t, &[0, 1, 0x3FC0_0000, 0x7F80_0000, 0x8000_0000, u32::MAX], Exp::<f32>::from_bits, f32::from_bits);
+    one(t, &[0, 1, 0x3FF8 << 48, 0x7FF0 << 48, 1 << 63, u64::MAX], Exp::<f64>::from_bits, f64::from_bits);
 }
 
 /// The functions of all integers.

@@ -295,7 +295,7 @@ fn prim1(p: RawPrim1, a: &Ty<Erased>, r: &Ty<Erased>) -> Check {
         Prim1::Float(_, t, _) | Prim1::Test(_, t, _) => t.scalar(),
         Prim1::Int(_, t, _) => t.scalar(),
         Prim1::Not(..) => ScalarType::Bool,
-        Prim1::Cast(t, _) => t.scalar(),
+        Prim1::Cast(t, _) | Prim1::Bits(t, _) => t.scalar(),
     };
     same("the argument of a primitive function", &a.0, &RawTy::Scalar(witness))?;
     let defined = Prim1::check(p.op(), a, r).is_some();
