@@ -210,6 +210,7 @@ functions! {
     log2: one, |x| x.log2();
     log10: one, |x| x.log10();
     lgamma: one, |x| x.lgamma();
+    digamma: one, |x| x.digamma();
     trigamma: one, |x| x.polygamma(1);
     polygamma_3: one, |x| x.polygamma(3);
     sigmoid: composed, |x| x.sigmoid();
