@@ -90,6 +90,8 @@ functions! {
     log_add_exp: pairs, (Any, Any), |x, y| x.log_add_exp(y);
     xlogy: pairs, (Any, Positive), |x, y| x.xlogy(y);
     gamma_inc: pairs, (Positive, Positive), |a, x| a.gamma_inc(x);
+    beta_inc: pairs, (Positive, Positive), |a, b| a.beta_inc(b, 0.3);
+    beta_inc_of: pairs, (Positive, BelowOne), |a, x| a.beta_inc(0.7, x * 0.4 + 0.5);
     gamma_inc_upper: pairs, (AboveOne, Positive), |a, x| a.gamma_inc_upper(x * 3.0);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);

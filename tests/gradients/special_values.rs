@@ -159,6 +159,29 @@ fn two<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>, Exp<T>) -> Ex
         + &derivative("reverse by b", db, 4)
 }
 
+/// Checks a function of three numbers, like `two`.
+fn three<T: Number>(backend: &dyn Backend, name: &str, f: fn(Exp<T>, Exp<T>, Exp<T>) -> Exp<T>) -> String {
+    let columns = columns::<T>(name);
+    let points: Vec<Vec<T>> = columns[..3].iter().map(|xs| xs.iter().copied().flatten().collect()).collect();
+    let at = (vector(&points[0]), vector(&points[1]), vector(&points[2]));
+    let label = |what: &str| format!("{} {} {name} {what}", backend.name(), T::TYPE);
+    let check = |what: &str, found: Vector<T>, k: usize, most: u64| {
+        compare(&label(what), &points, found.to_vec(), &columns[k], places(most))
+    };
+    type V<T> = Acc<Vector<T>>;
+    let elements = afun(move |a: V<T>, b: V<T>, x: V<T>| zip_with3(f, a, b, x));
+    let total = afun(move |a: V<T>, b: V<T>, x: V<T>| sum(zip_with3(f, a, b, x)));
+    let mut wrong = String::new();
+    for k in 0..3 {
+        let ones = |j: usize| vector(&vec![T::from_f64(f64::from(u8::from(j == k))); points[0].len()]);
+        let (y, forward) = run_on(backend, jvp(&elements), (&at, &(ones(0), ones(1), ones(2)))).unwrap();
+        wrong += &(check("value", y, 3, VALUE) + &check(&format!("forward by {k}"), forward, 4 + k, DERIVATIVE));
+    }
+    let (da, db, dx) = run_on(backend, grad(&total), &at).unwrap();
+    let reverse = |what: &str, found: Vector<T>, k: usize| check(what, found, k, DERIVATIVE);
+    wrong + &reverse("reverse by a", da, 4) + &reverse("reverse by b", db, 5) + &reverse("reverse by x", dx, 6)
+}
+
 macro_rules! functions {
     ($($name:ident: $check:ident, |$($x:ident),+| $f:expr;)*) => { $(
         #[test]
@@ -187,6 +210,7 @@ functions! {
     log2: one, |x| x.log2();
     log10: one, |x| x.log10();
     lgamma: one, |x| x.lgamma();
+    digamma: one, |x| x.digamma();
     trigamma: one, |x| x.polygamma(1);
     polygamma_3: one, |x| x.polygamma(3);
     sigmoid: composed, |x| x.sigmoid();
@@ -206,6 +230,7 @@ functions! {
     xlogy: two, |a, b| a.xlogy(b);
     gamma_inc: two, |a, x| a.gamma_inc(x);
     gamma_inc_upper: two, |a, x| a.gamma_inc_upper(x);
+    beta_inc: three, |a, b, x| a.beta_inc(b, x);
     atan2: two, |a, b| a.atan2(b);
     hypot: two, |a, b| a.hypot(b);
 }
@@ -229,6 +254,53 @@ fn second_derivatives_of_the_incomplete_gamma_function() {
     for (what, found, expected) in [("a, then x", ax, &by_a), ("x, then a", xa, &by_a), ("x", xx, &by_x)] {
         for (found, expected) in found.to_vec().iter().zip(expected.to_vec()) {
             assert!((found - expected).abs() <= 1e-12 * expected.abs(), "by {what}: {found}, and not {expected}");
+        }
+    }
+}
+
+/// The derivative by `x` is the density p of the beta distribution. With c = a + b, its logarithm has the derivatives (a - 1) / x
+/// - (b - 1) / (1 - x), ln x - ψ(a) + ψ(c) and ln(1 - x) - ψ(b) + ψ(c).
+#[test]
+fn second_derivatives_of_the_incomplete_beta_function() {
+    type V = Acc<Vector<f64>>;
+    let total = afun(|a: V, b: V, x: V| sum(zip_with3(|a: Exp<f64>, b, x| a.beta_inc(b, x), a, b, x)));
+    let expected = afun(|a: V, b: V, x: V| {
+        let of = |f: fn(Exp<f64>, Exp<f64>, Exp<f64>) -> Exp<f64>| {
+            let density = |a: Exp<f64>, b: Exp<f64>, x: Exp<f64>| {
+                let y = lit::<f64>(1.0) - x;
+                let ln = (a - 1.0) * x.ln() + (b - 1.0) * y.ln() + (a + b).lgamma() - a.lgamma() - b.lgamma();
+                ln.exp() * f(a, b, x)
+            };
+            zip_with3(density, a, b, x)
+        };
+        let by_a = of(|a, b, x| x.ln() + (a + b).digamma() - a.digamma());
+        let by_b = of(|a, b, x| (lit::<f64>(1.0) - x).ln() + (a + b).digamma() - b.digamma());
+        (by_a, by_b, of(|a, b, x| (a - 1.0) / x - (b - 1.0) / (lit::<f64>(1.0) - x)))
+    });
+    // On both sides of the mean, with `a` and `b` on both sides of 1 and of 10, and near 1.
+    let points = [
+        (0.3, 2.0, 0.2),
+        (0.3, 2.0, 0.05),
+        (2.5, 0.5, 0.95),
+        (2.5, 0.5, 0.7),
+        (3.0, 7.0, 0.4),
+        (30.0, 25.0, 0.5),
+        (40.0, 4.0, 0.95),
+    ];
+    let column = |f: fn(&(f64, f64, f64)) -> f64| vector(&points.iter().map(f).collect::<Vec<_>>());
+    let at = (column(|p| p.0), column(|p| p.1), column(|p| p.2));
+    let wanted = run_on(&Native, &expected, &at).unwrap();
+    let wanted = [wanted.0, wanted.1, wanted.2];
+    for k in 0..3 {
+        let unit = |j: usize| vector(&[f64::from(u8::from(j == k)); 7]);
+        let (_, (da, db, dx)) = run_on(&Native, jvp(&grad(&total)), (&at, &(unit(0), unit(1), unit(2)))).unwrap();
+        // In direction k, the derivative by x; in direction x, all derivatives.
+        let mut found = vec![(dx, &wanted[k])];
+        if k == 2 {
+            found.extend([(da, &wanted[0]), (db, &wanted[1])]);
+        }
+        for (found, wanted) in found.iter().flat_map(|(a, b)| a.to_vec().into_iter().zip(b.to_vec())) {
+            assert!((found - wanted).abs() <= 1e-11 * wanted.abs(), "direction {k}: {found}, and not {wanted}");
         }
     }
 }

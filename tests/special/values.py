@@ -9,7 +9,7 @@ derivative that overflows.
 """
 
 import struct
-from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, besseli, besselj, diff, erf, erfc, erfinv, exp, expm1, factorial, gammainc, hyp1f1, inf, log,
+from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, besseli, besselj, beta, diff, erf, erfc, erfinv, exp, expm1, factorial, gammainc, hyp1f1, hyp2f1, inf, log,
                     log1p, loggamma, mp, mpf, nan, ncdf, pi, polygamma, re, rf, sech, sign, sqrt, tanh)
 
 mp.dps = 60
@@ -99,6 +99,9 @@ ONE = {
                ["1e-300", "0.1", "0.5", "1.5", "3.7", "30", "1e10", "1e300", "-0.5", "-1.5", "-2.2", "-2.4570247382208",
                 "-0.50408", "-0.5040830082644554", "-1.57", "-2.457", "-2.5", "-2.6", "-2.61072", "-2.8", "-2.82", "-9.5", "-19.74", "-19.8", "-2.7476826467274", "-2.9", "-3.1", "-3.143580888349", "-3.955", "-4.03936183", "-5.5",
                 "-6.0013", "-6.0014", "-7.9999751", "-10.0000003", "-13.99999999998853", "-16.000000000000046", "-30.25"]),
+    "digamma": (lambda x: polygamma(0, x), lambda x: polygamma(1, x), lambda x: polygamma(2, x),
+                ["1e-100", "0.1", "0.5", "1.3", "1.4616321449683622", "1.699", "3.063", "7.77", "14.9", "30", "1e10", "1e100",
+                 "-0.48", "-1.97", "-4.77", "-9.75", "-19.94"]),
     "trigamma": (lambda x: polygamma(1, x), lambda x: polygamma(2, x), lambda x: polygamma(3, x),
                  ["1e-100", "0.1", "0.5", "1.5", "30", "1e10", "1e100", "1e150"]),
     "polygamma_3": (lambda x: polygamma(3, x), lambda x: polygamma(4, x), lambda x: polygamma(5, x),
@@ -184,6 +187,47 @@ TWO |= {
 }
 
 
+# At both ends; small, and one or both small; on both sides of the mean and of the changes of the method; large.
+BETA = [(a, b, x) for a, b, xs in [
+    ("1", "1", "0 0.25 0.5 1"), ("2", "3", "0 1e-30 0.1 0.4 0.7 1"), ("0.5", "1", "0 1"), ("1", "0.5", "0.75 1"), ("0.5", "0.5", "1e-10 0.3 0.7"),
+    ("1e-10", "1", "1e-11 0.5"), ("1", "1e-10", "0.3 0.9999999999999991"), ("1e-3", "1e3", "1e-6 0.9e-6 0.1"), ("1e-20", "1e-20", "0.5 0.9"),
+    ("0.1", "0.2", "0.01 0.9"), ("0.01", "0.01", "1e-100 0.3"), ("0.3", "0.3", "1e-300 0.999"), ("1e-300", "0.5", "0.5"), ("1e-300", "1e-300", "0.5"),
+    ("1e-5", "3", "1e-100 0.2"), ("3", "1e-5", "0.1 0.7 0.9999"), ("3.3", "1e-5", "0.99999"), ("700", "1e-8", "0.5 0.99999"), ("0.999", "0.999", "0.5"),
+    ("1", "1e-3", "0.2 0.9 0.9999999999999999"), ("2", "0.99", "0.7"), ("2", "0.2", "0.85 0.95"), ("7", "0.29", "0.96"), ("1", "0.9", "0.6"),
+    ("244.8", "5e-4", "0.99994"), ("0.25", "8", "0.02 0.2"), ("1.1475", "3.0625", "0.053"), ("5", "5", "1e-30 0.999"), ("9.9", "9.9", "0.51"),
+    ("9.99", "10.01", "0.1 0.6"), ("10", "10", "0.5"), ("11.3", "4.75", "0.525"), ("20", "4", "0.8 0.9"), ("12", "0.8", "0.97"),
+    ("30", "0.5", "0.9 0.99 0.999999"), ("50", "50", "0.1 0.9"), ("100", "200", "0.3 0.33 0.4"), ("300", "2", "0.9"), ("0.7", "1e3", "2e-4 2e-3"),
+    ("1e3", "0.5", "0.9995"), ("1e3", "1e3", "0.5 0.52"), ("1e4", "30", "0.996 0.997"), ("0.3", "1e5", "1e-6"), ("1e5", "0.3", "0.99999"),
+    ("1.5", "1e6", "3e-6"), ("2", "1e6", "1e-6"), ("1e6", "2", "0.99999 0.999999"), ("1e6", "1e6", "0.5 0.5001")] for x in xs.split()]
+
+
+def beta_below(a, b, x):
+    """The regularised incomplete beta function, which is small below the mean."""
+    return x ** a * (1 - x) ** b / (a * beta(a, b)) * hyp2f1(1, a + b, a + 1, x)
+
+
+def beta_inc(a, b, x):
+    return x if x in (0, 1) else beta_below(a, b, x) if x * (a + b) < a else 1 - beta_below(b, a, 1 - x)
+
+
+def beta_density(a, b, x):
+    end = lambda a, b: inf if a < 1 else b * (a == 1)
+    return end(a, b) if x == 0 else end(b, a) if x == 1 else exp((a - 1) * log(x) + (b - 1) * log1p(-x)) / beta(a, b)
+
+
+def beta_inc_by(k):
+    def derivative(*at):
+        a, b, x = at
+        below = x * (a + b) < a
+        f = beta_below if below else lambda a, b, x: -beta_below(b, a, 1 - x)
+        return mpf(0) if x in (0, 1) else diff(lambda z: f(*at[:k], z, *at[k + 1:]), at[k], h=mpf(10) ** -25 * at[k])
+
+    return derivative
+
+
+THREE = {"beta_inc": (beta_inc, beta_inc_by(0), beta_inc_by(1), beta_density, BETA)}
+
+
 def field(of, rounded, *xs):
     try:
         y = rounded(of(*xs))
@@ -193,7 +237,7 @@ def field(of, rounded, *xs):
 
 
 for ty, rounded in (("f64", double), ("f32", single)):
-    for table in (ONE, TWO):
+    for table in (ONE, TWO, THREE):
         for name, (*functions, points) in table.items():
             seen = set()
             for point in points:

@@ -69,8 +69,12 @@ static f64 digamma(f64 x) {
     }
     const int root = x > 0 ? 0 : -(int)floor(x);
     const f64 rest = rests[root], d = (x - roots[root]) - rest;
-    f64 r = roots[root], sum = 0;
-    for (; r < 15; r += 1, x += 1) sum += 1 / ((r + rest) * x);
+    f64 r = roots[root], sum = 0, errors = 0;
+    for (; r < 15; r += 1, x += 1) {
+        const f64 term = 1 / ((r + rest) * x), next = sum + term, added = next - sum;
+        errors += (sum - (next - added)) + (term - added);
+        sum = next;
+    }
     const f64 first = -d * (x + r) / (x * r * (x * r));
     f64 difference = first, power = 1;
     for (int i = 0; i < 12; i++) {
@@ -79,7 +83,7 @@ static f64 digamma(f64 x) {
         power /= r * r;
         difference = difference / (x * x) + power * first;
     }
-    return d * sum + log1p(d / r) + 0.5 * d / (r * x) - series + above;
+    return d * sum + (log1p(d / r) + (0.5 * d / (r * x) - series) + d * errors) + above;
 }
 
 // The derivative of order `n` of `pi cot(pi x)`: a polynomial in the cotangent.

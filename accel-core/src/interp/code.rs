@@ -93,7 +93,9 @@ pub struct Machine<'a> {
     code: &'a Code,
     registers: Vec<Scalar>,
     lists: Vec<Vec<Scalar>>,
-    arrays: Vec<&'a RawArray>,
+    slots: &'a Slots,
+    /// The arrays, if they are not those of a failed operation.
+    arrays: Vec<Option<&'a RawArray>>,
     emitted: Vec<Emission>,
     place: Place,
     observer: Option<Observer<'a>>,
@@ -102,15 +104,24 @@ pub struct Machine<'a> {
 impl<'a> Machine<'a> {
     /// `place` is the array operation to which the function belongs, for messages.
     pub fn new(code: &'a Code, slots: &'a Slots, place: Place) -> Result<Self> {
-        let arrays = code.arrays.iter().map(|s| slots.get(*s)).collect::<Result<Vec<_>>>()?;
+        let arrays = code.arrays.iter().map(|s| slots.get(*s).ok()).collect();
         let mut registers = code.registers.clone();
         for (array, first) in &code.shapes {
-            for (k, extent) in arrays[*array].extents.iter().enumerate() {
+            for (k, extent) in slots.extents(code.arrays[*array])?.iter().enumerate() {
                 registers[first + k] = Scalar::I64(*extent as i64);
             }
         }
         let observer = slots.watch.as_ref().map(Observer::new);
-        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, emitted: vec![], place, observer })
+        Ok(Machine {
+            code,
+            registers,
+            lists: vec![vec![]; code.lists],
+            slots,
+            arrays,
+            emitted: vec![],
+            place,
+            observer,
+        })
     }
 
     /// Sets a leaf of the arguments.
@@ -215,7 +226,7 @@ impl<'a> Machine<'a> {
     }
 
     fn read(&mut self, read: &Read) -> Result<()> {
-        let a = self.arrays[read.array];
+        let a = self.arrays[read.array].map_or_else(|| self.slots.get(self.code.arrays[read.array]), Ok)?;
         let index = read.index.iter().map(|r| self.registers[*r]);
         let i = offset(&a.extents, index.clone())?.ok_or_else(|| {
             let op = match read.at {

@@ -32,7 +32,7 @@ mod watch;
 
 use crate::ast::Program;
 use crate::backend::{Backend, Executable, check_argument};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::nan::Finding;
 use crate::repr::{ArrayTuple, RawTy};
 pub(crate) use place::Place;
@@ -76,6 +76,22 @@ impl Interpreted {
         let (result, peak) = run::run(&self.plan, argument)?;
         tracing::debug!(peak_bytes = peak, "interpreted");
         Ok((result, peak))
+    }
+
+    /// The errors of all operations that fail, in a run that goes on after each of them.
+    ///
+    /// NOTE [Which error a run has]: the interpreter executes the operations in the order of the program, up to the first error. A
+    /// backend executes them in another order, executes some several times or not at all, and an operation that it fuses with a
+    /// later one gets its extents where that one gets them. So of several errors it reports any, but only one that the interpreter
+    /// would have if it went on: an operation does not fail because it reads the result of a failed one, but it fails if it has
+    /// wrong extents from there. If all that is wrong is not needed, a backend has no error. Within one operation, any element
+    /// can be the one that is reported, and an index is that of the array that the backend reads: that of a `slice` has all dimensions.
+    ///
+    /// # Errors
+    /// The argument has another type than that of the program.
+    pub fn errors(&self, argument: &ArrayTuple) -> Result<Vec<Error>> {
+        check_argument(argument, &self.arg)?;
+        run::errors(&self.plan, argument)
     }
 
     /// Computes the result and where NaN and infinity appear first. The run ends without a result where NaN appears, or

@@ -9,27 +9,17 @@ use super::watch::Details;
 use crate::ast::Dir;
 use crate::error::{Error, Result};
 use crate::repr::op::{Num2, Op2};
-use crate::repr::{Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
+use crate::repr::{Agreement, Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
 
 /// Computes the array that an operation defines.
 pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
     let machine = |code| Machine::new(code, slots, place);
-    // The value of an expression without variables.
-    let value = |code| {
-        let mut m = machine(code)?;
-        m.call()?;
-        Ok::<Vec<Scalar>, Error>(m.results().collect())
-    };
+    let value = |code| value(code, place, slots);
     let shape = |code| extents(place, value(code)?.into_iter());
     match op {
         Op::Use(a) => check_size(place, &a.extents).map(|_| a.clone()),
         Op::Generate { sh, f } => generate(shape(sh)?, machine(f)?, &f.types, place),
         Op::Map { f, a } => map(slots.get(*a)?, machine(f)?, &f.types, place),
-        Op::Agree { agreement, left, right, a } => {
-            let extents = |code| value(code)?.into_iter().map(int).collect::<Result<Vec<i64>>>();
-            agreement.check(|| place.to_string(), &extents(left)?, &extents(right)?)?;
-            slots.get(*a).cloned()
-        }
         Op::ZipWith { f, a, b } => zip_with(slots.get(*a)?, slots.get(*b)?, machine(f)?, &f.types, place),
         Op::Fold { f, z, a } => {
             let z = z.as_ref().map(value).transpose()?;
@@ -47,9 +37,42 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
         Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
         Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
-        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } | Op::Loop { .. } | Op::Accumulate { .. } => {
-            Err(Error::Internal(format!("{place} is not a single array operation")))
+        Op::Copy(_)
+        | Op::Cond { .. }
+        | Op::While { .. }
+        | Op::Loop { .. }
+        | Op::Accumulate { .. }
+        | Op::Agree { .. } => Err(Error::Internal(format!("{place} is not a single array operation"))),
+    }
+}
+
+/// The value of an expression without variables.
+fn value(code: &Code, place: Place, slots: &Slots) -> Result<Vec<Scalar>> {
+    let mut m = Machine::new(code, slots, place)?;
+    m.call()?;
+    Ok(m.results().collect())
+}
+
+/// Whether two shapes agree.
+pub fn agree(agreement: Agreement, left: &Code, right: &Code, place: Place, slots: &Slots) -> Result<()> {
+    let extents = |code| value(code, place, slots)?.into_iter().map(int).collect::<Result<Vec<i64>>>();
+    agreement.check(|| place.to_string(), &extents(left)?, &extents(right)?)
+}
+
+/// The extents of the result of an operation that fails, if they are known; negative ones in two's complement.
+pub fn extents_of(op: &Op, place: Place, slots: &Slots) -> Option<RawExtents> {
+    let extents = |s: &Slot| slots.extents(*s).ok();
+    match op {
+        Op::Generate { sh, .. } | Op::Backpermute { sh, .. } | Op::Reshape { sh, .. } => {
+            let sh = value(sh, place, slots).ok()?;
+            sh.into_iter().map(|e| int(e).ok().map(|e| e as usize)).collect()
         }
+        Op::Map { a, .. } | Op::Permute { defaults: a, .. } | Op::Argsort { a } => extents(a).cloned(),
+        Op::ZipWith { a, b, .. } => {
+            Some(extents(a)?.iter().zip(&**extents(b)?).map(|(m, n)| (*m as i64).min(*n as i64) as usize).collect())
+        }
+        Op::Fold { a, .. } => extents(a)?.split_last().map(|(_, outer)| outer.into()),
+        _ => None,
     }
 }
 

@@ -5,13 +5,13 @@ use super::extents::int;
 use super::lists::{self, Entry, List};
 use super::ops;
 use super::plan::{Block, Op, Plan, Step, Trips};
-use super::slots::{Slot, Slots};
+use super::slots::{Content, Slot, Slots};
 use super::watch::Watch;
 use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
+use crate::repr::ArrayTuple;
 use crate::repr::tree::Tree;
-use crate::repr::{ArrayTuple, RawArray};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
@@ -30,6 +30,15 @@ pub fn run_watched(plan: &Plan, argument: &ArrayTuple) -> Result<(Option<Finding
         (Err(e), None) => Err(e),
         (result, found) => Ok((found, result.ok())),
     }
+}
+
+/// As [`Interpreted::errors`](super::Interpreted::errors).
+pub fn errors(plan: &Plan, argument: &ArrayTuple) -> Result<Vec<Error>> {
+    let mut slots = Slots::new(plan.slots);
+    slots.errors = Some(vec![]);
+    put_argument(argument, &mut 0, &mut slots)?;
+    block(&plan.body, &mut slots)?;
+    Ok(slots.errors.unwrap_or_default())
 }
 
 fn result(plan: &Plan, argument: &ArrayTuple, slots: &mut Slots) -> Result<ArrayTuple> {
@@ -65,7 +74,11 @@ fn tuple(t: &Tree<Slot>, slots: &Slots) -> Result<ArrayTuple> {
 /// Executes the steps of a block. The slots of its result are not freed.
 fn block(b: &Block, slots: &mut Slots) -> Result<()> {
     for s in &b.steps {
-        deep(|| step(s, slots))?;
+        if let Err(e) = deep(|| step(s, slots)) {
+            slots.note(e)?;
+            let extents = ops::extents_of(&s.op, s.place, slots);
+            s.to.iter().for_each(|to| slots.put(*to, Content::Failed(extents.clone())));
+        }
         s.frees.iter().for_each(|s| slots.free(*s));
     }
     Ok(())
@@ -80,11 +93,11 @@ fn block_into(b: &Block, to: &[Slot], slots: &mut Slots) -> Result<()> {
     Ok(())
 }
 
-fn copies(from: &[Slot], slots: &Slots) -> Result<Vec<RawArray>> {
-    from.iter().map(|s| slots.get(*s).cloned()).collect()
+fn copies(from: &[Slot], slots: &Slots) -> Result<Vec<Content>> {
+    from.iter().map(|s| slots.content(*s).cloned()).collect()
 }
 
-fn put_all(to: &[Slot], arrays: Vec<RawArray>, slots: &mut Slots) {
+fn put_all(to: &[Slot], arrays: impl IntoIterator<Item = Content>, slots: &mut Slots) {
     to.iter().zip(arrays).for_each(|(to, a)| slots.put(*to, a));
 }
 
@@ -106,9 +119,17 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
             watch(slots, Watch::leave_loop);
             return Ok(());
         }
-        Op::Accumulate { sh, f, init } => ops::accumulate(sh, f, init, s.place, slots)?,
+        Op::Accumulate { sh, f, init } => {
+            ops::accumulate(sh, f, init, s.place, slots)?.into_iter().map(Content::Array).collect()
+        }
+        Op::Agree { agreement, left, right, a } => {
+            if let Err(e) = ops::agree(*agreement, left, right, s.place, slots) {
+                slots.note(e)?;
+            }
+            copies(&[*a], slots)?
+        }
         Op::Loop { trips, rows, body, lists } => return loop_(s, trips, rows, body, lists, slots),
-        op => vec![ops::compute(op, s.place, slots)?],
+        op => vec![Content::Array(ops::compute(op, s.place, slots)?)],
     };
     put_all(&s.to, arrays, slots);
     Ok(())
@@ -139,7 +160,7 @@ fn loop_(
             (int(m.result(0))?, *dir)
         }
     };
-    let mut lists: Vec<List> = entries.iter().map(|_| List::new()).collect();
+    let mut lists: Vec<Option<List>> = entries.iter().map(|_| Some(List::new())).collect();
     watch(slots, |w| w.enter_loop(s.place));
     for k in 0..n {
         if let Trips::While(cond) = trips
@@ -157,13 +178,26 @@ fn loop_(
         body.kept.iter().for_each(|s| slots.free(*s));
         let listed = arrays.split_off(state.len());
         put_all(state, arrays, slots);
-        lists.iter_mut().zip(listed).try_for_each(|(list, a)| list.push(a, s.place))?;
+        for (list, a) in lists.iter_mut().zip(listed) {
+            let pushed = match (&mut *list, a) {
+                (Some(list), Content::Array(a)) => list.push(a, s.place).map_err(|e| slots.note(e)),
+                _ => Err(Ok(())),
+            };
+            // In a run that goes on after errors, the other lists and the state go on.
+            if let Err(noted) = pushed {
+                noted?;
+                *list = None;
+            }
+        }
         watch(slots, Watch::finish_step);
     }
     watch(slots, Watch::leave_loop);
     let reverse = dir == Dir::Right;
-    let lists = lists.into_iter().zip(entries).map(|(list, t)| list.finish(t, reverse, s.place));
-    let lists = lists.collect::<Result<Vec<_>>>()?;
+    let finish = |(list, t): (Option<List>, &Entry)| match list {
+        Some(list) => list.finish(t, reverse, s.place).map(Content::Array),
+        None => Ok(Content::Failed(None)),
+    };
+    let lists = lists.into_iter().zip(entries).map(finish).collect::<Result<Vec<_>>>()?;
     put_all(to, lists, slots);
     Ok(())
 }

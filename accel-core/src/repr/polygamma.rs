@@ -100,13 +100,17 @@ fn digamma_coefficients() -> impl DoubleEndedIterator<Item = f64> {
 
 /// Digamma at `x`, by its zero `r` between the same two poles: with `d = x - r`, it is `psi(x + n) - psi(r + n)` and the sum of `d / ((r +
 /// i) (x + i))` for `0 <= i < n`. All terms have the sign of `d` and are proportional to it, so nothing cancels. For large `n`, the
-/// difference is that of the asymptotic series.
+/// difference is that of the asymptotic series. The error of each addition is added in the end.
 fn digamma_from_root(x: f64) -> f64 {
     let (root, rest) = DIGAMMA_ROOTS[if x > 0.0 { 0 } else { -x.floor() as usize }];
     let d = (x - root) - rest;
-    let (mut r, mut x, mut sum) = (root, x, 0.0);
+    let (mut r, mut x, mut sum, mut errors) = (root, x, 0.0, 0.0);
     while r < 15.0 {
-        sum += 1.0 / ((r + rest) * x);
+        let term = 1.0 / ((r + rest) * x);
+        let next = sum + term;
+        let added = next - sum;
+        errors += (sum - (next - added)) + (term - added);
+        sum = next;
         r += 1.0;
         x += 1.0;
     }
@@ -118,7 +122,7 @@ fn digamma_from_root(x: f64) -> f64 {
         power /= r * r;
         difference = difference * z + power * first;
     }
-    d * sum + (d / r).ln_1p() + 0.5 * d / (r * x) - series
+    d * sum + ((d / r).ln_1p() + (0.5 * d / (r * x) - series) + d * errors)
 }
 
 /// `(-1)^(n + 1) n! zeta(n + 1, x)`, the polygamma function of order `n >= 1`, for positive `x`.

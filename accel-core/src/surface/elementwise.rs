@@ -276,6 +276,13 @@ impl<Sh: Shape, T: Num> Arr<Sh, T> {
 }
 
 impl<Sh: Shape, T: Floating> Arr<Sh, T> {
+    /// [`Exp::beta_inc`] of each element and what `b` and `x` have beside it.
+    #[track_caller]
+    pub fn beta_inc(self, b: impl Operand<Sh, T>, x: impl Operand<Sh, T>) -> Arr<Sh, T> {
+        let _site = attribute_to("beta_inc", Location::caller());
+        x.beside(|(a, b): (Exp<T>, Exp<T>), x: Exp<T>| a.beta_inc(b, x), b.beside(|a: Exp<T>, b: Exp<T>| (a, b), self))
+    }
+
     /// [`Exp::powi`] of each element.
     #[track_caller]
     pub fn powi(self, n: i32) -> Arr<Sh, T> {

@@ -8,12 +8,12 @@
 //! and `d = x^a e^-x / Γ(a)`. Its logarithm has the derivatives `(a - x) / x` and `ln x - ψ(a)`, and a factor `± s` in the integral makes
 //! the derivative of `S` by `a`. There too, all terms have the same sign.
 
-use super::exp::along;
-use super::exp::{constant, while_};
+use super::exp::{along, constant};
+use super::gamma_parts::{digamma_coefficients, exp_minus_line, ln_ratio, recip_gamma, series, stirling};
 use super::graph::attribute_to;
-use super::pairs::{self, Pair};
+use super::pairs::{self, exactly};
 use super::scalar_loops::counted;
-use super::{Exp, ToExp, cond, iterate, lit};
+use super::{Exp, ToExp, cond, lit};
 use crate::types::Floating;
 use std::panic::Location;
 
@@ -98,63 +98,15 @@ fn density_of_few(a: E, x: E) -> (E, E) {
     (value, x.ln() - a.digamma())
 }
 
-/// `1 / Γ(a)`: Γ(a) is the product of the numbers `a - 1`, `a - 2`, …, the last of which is between 2 and 3, and of its Γ. The
-/// differences are exact.
-fn recip_gamma(a: E) -> E {
-    let step = |(a, p, rest): (E, E, E)| {
-        let a = a - 1.0;
-        let next = pairs::product(p, a);
-        (a, next.0, rest * a + next.1)
-    };
-    let init = (a, lit::<f64>(1.0), lit::<f64>(0.0));
-    let (a, p, rest) = while_::<(f64, f64, f64), _, _>(|(a, ..)| a.ge(3.0), step, init).unlift();
-    let is_below_one = a.lt(1.0);
-    let recip = (-cond::<f64>(is_below_one, a + 1.0, a).lgamma()).exp();
-    cond::<f64>(is_below_one, recip * a, recip / p * (lit::<f64>(1.0) - rest / p))
-}
-
-/// By Stirling's series, with the exponent `a - x + a ln(x / a)` as a pair. The logarithm is `k ln 2 + 2 artanh z`, where `z` is `(x - b)
-/// / (x + b)` for `b = 2^k a` near `x`.
+/// By Stirling's series, with the exponent `a - x + a ln(x / a)` as a pair.
 fn density_of_many(a: E, x: E) -> (E, E) {
     // Below that, the density is 0.
-    let x = x.max(a * 1e-33);
-    let doubled = |(b, k): (E, E)| {
-        let is_less = b.lt(x);
-        (b * cond::<f64>(is_less, lit(2.0), lit(0.5)), k + cond::<f64>(is_less, lit(1.0), lit(-1.0)))
-    };
-    let is_far = |(b, _): (E, E)| x.gt(b * 1.5).or(b.gt(x * 1.5));
-    let (b, k) = while_::<(f64, f64), _, _>(is_far, doubled, (a, lit::<f64>(0.0))).unlift();
-    let of = |x: E| Pair(x, lit(0.0));
-    let z = pairs::sum(x, -b).over(pairs::sum(x, b));
-    let square = z.times(z);
-    let term = |(n, s, rest): (E, E, E)| {
-        let s = square.times(Pair(s, rest)).plus(of(lit(1.0)).over(of(n)));
-        (n - 2.0, s.0, s.1)
-    };
-    let (_, s, rest) =
-        iterate::<(f64, f64, f64), _>(15, term, (lit::<f64>(29.0), lit::<f64>(0.0), lit::<f64>(0.0))).unlift();
-    let ln_2 = Pair(lit(std::f64::consts::LN_2), lit(2.319_046_813_846_299_6e-17));
-    let ln = of(k).times(ln_2).plus(Pair(z.0 * 2.0, z.1 * 2.0).times(Pair(s, rest)));
-    let exponent = pairs::sum(a, -x).plus(of(a).times(ln));
-    // B(2k) / (2k (2k - 1)) and B(2k) / 2k, with the Bernoulli numbers B.
-    let stirling = [
-        1.0 / 12.0,
-        -1.0 / 360.0,
-        1.0 / 1260.0,
-        -1.0 / 1680.0,
-        1.0 / 1188.0,
-        -691.0 / 360_360.0,
-        1.0 / 156.0,
-        -3617.0 / 122_400.0,
-    ];
+    let ln = ln_ratio(exactly(x.max(a * 1e-33)), exactly(a));
+    let exponent = pairs::sum(a, -x).plus(exactly(a).times(ln));
     let r = a.recip();
-    let series = |factor: fn(f64) -> f64| {
-        let terms = stirling.iter().zip([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]);
-        terms.rev().fold(lit::<f64>(0.0), |s, (c, n)| s * (r * r) + c * factor(n))
-    };
-    let scale = (a * std::f64::consts::FRAC_1_PI * 0.5).sqrt() * (-(series(|_| 1.0) * r)).exp();
+    let scale = (a * std::f64::consts::FRAC_1_PI * 0.5).sqrt() * (-stirling(a)).exp();
     let value = scale * (exponent.0.exp() * (exponent.1 + 1.0));
-    (value, ln.0 + (r * 0.5 + series(|n| n) * (r * r)))
+    (value, ln.0 + (r * 0.5 + series(&digamma_coefficients(), r * r) * (r * r)))
 }
 
 /// `S`, and the same with a factor `s`, by the trapezoidal rule for a double exponential substitution (Takahasi and Mori, *Double
@@ -176,14 +128,6 @@ fn integrals(a: E, x: E, is_upper: Exp<bool>) -> (E, E) {
     let (total, rest, moment) =
         counted::<(f64, f64, f64), _>(constant(127i64), add, (zero, zero, zero).to_exp()).unlift();
     ((total + rest) * step, moment * step)
-}
-
-/// `e^s - 1 - s`
-fn exp_minus_line(s: E) -> E {
-    let factorials = (1..=17).map(|k| (1..=k).map(f64::from).product::<f64>());
-    let coefficients: Vec<f64> = factorials.skip(1).map(f64::recip).collect();
-    let series = coefficients.iter().rev().fold(lit::<f64>(0.0), |t, c| t * s + *c);
-    cond(s.abs().lt(0.7), s * s * series, s.exp_m1() - s)
 }
 
 /// For `a` and `x` below 1: P, what Q is more than from 1 on, the derivative of P by `a`, and `x^a e^-x / Γ(a)`.

@@ -9,6 +9,10 @@ type E = Exp<f64>;
 #[derive(Clone, Copy)]
 pub(super) struct Pair(pub E, pub E);
 
+pub(super) fn exactly(x: E) -> Pair {
+    Pair(x, super::lit(0.0))
+}
+
 /// The exact sum of two numbers.
 pub(super) fn sum(a: E, b: E) -> Pair {
     let s = a + b;
@@ -28,6 +32,10 @@ pub(super) fn product(a: E, b: E) -> Pair {
 }
 
 impl Pair {
+    pub(super) fn negated(self) -> Pair {
+        Pair(-self.0, -self.1)
+    }
+
     pub(super) fn plus(self, other: Pair) -> Pair {
         let s = sum(self.0, other.0);
         sum(s.0, s.1 + self.1 + other.1)

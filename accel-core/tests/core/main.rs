@@ -6,6 +6,7 @@ mod deep;
 mod deep_programs;
 mod elaborate;
 mod elementwise;
+mod errors;
 mod interp;
 mod library;
 mod prims;
