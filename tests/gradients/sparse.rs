@@ -29,12 +29,17 @@ fn pattern<R: Coordinates + accel::Batched>(n: usize, f: impl FnOnce(V) -> Acc<R
         let tuple = Arrays::to_tuple(&x);
         single.check(&tuple, &Default::default()).unwrap();
         let expected = Arrays::to_tuple(&run(&dense, &x).unwrap()).floats();
-        let found = sparse.run(&x).unwrap().to_dense().unwrap().to_vec();
-        assert_eq!(found.len(), expected.len());
-        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs().max(1.0);
-        assert!(found.iter().zip(&expected).all(close), "seed {seed}: {found:?}, expected {expected:?}");
+        close(&sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), &expected);
     }
     rows
+}
+
+/// The products add in another order.
+#[track_caller]
+fn close(found: &[f64], expected: &[f64]) {
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs().max(1.0);
+    assert_eq!(found.len(), expected.len());
+    assert!(found.iter().zip(expected).all(close), "{found:?}, expected {expected:?}");
 }
 
 /// All columns up to each row's own.
@@ -73,9 +78,9 @@ fn branches_and_reads_by_value() {
     let place = |a: V| cond(a.at(0).gt(0.0), 1i64, 0i64);
     assert_eq!(pattern(4, move |a| unit(matrix(a).at((1, place(a))))), [[2, 3]]);
     assert_eq!(pattern(4, move |a| slice((All, place(a)), matrix(a))), [[0, 1], [2, 3]]);
-    // A target that is not known: the element may stay what it was.
+    // A target that is not known: an element may stay what it was.
     let moved = move |a: V| permute(|new, _| new, a, move |_| (true, place(a)), take(1, map(|x| x * x, a)));
-    assert_eq!(pattern(3, moved), [vec![0], vec![0, 1], vec![2]]);
+    assert_eq!(pattern(3, moved), [vec![0], vec![0, 1], vec![0, 2]]);
 }
 
 /// A branch that fails where it is not taken.
@@ -109,7 +114,13 @@ fn loops() {
 fn discrete_and_detached() {
     assert_eq!(pattern(2, |a| map(|x| x.floor() + x, a)), [[0], [1]]);
     let none = Vec::<usize>::new();
-    assert_eq!(pattern(2, |a| map(|x| x.detach(), a)), [none.clone(), none.clone()]);
+    // Differences do not know of `detach`.
+    let detached = afun(|a: V| map(|x| x.detach() * x, a));
+    let x = numbers(2, 0);
+    let found = SparsePattern::of(&detached, &x).unwrap();
+    assert_eq!(found.indices(), [0, 1]);
+    assert_eq!(sparse_jacobian(&detached, found).unwrap().run(&x).unwrap().values(), x.to_vec());
+    assert!(SparsePattern::of(afun(|a: V| map(|x| x.detach(), a)), &x).unwrap().indices().is_empty());
     assert_eq!(pattern(1, |a| map(|x| cond(x.gt(0.0), 1.0, 2.0), a)), [none]);
 }
 
@@ -121,7 +132,7 @@ fn updates_and_derivatives() {
     // The Hessian of a chain.
     assert_eq!(pattern(4, move |a| call(grad(&energy), a)), [vec![0, 1], vec![0, 1, 2], vec![1, 2, 3], vec![2, 3]]);
     let reads = afun(|a: V| sum(map(|x| iterate(2, |y| y * a.at(0) + x, x), a)));
-    assert_eq!(pattern(2, move |a| call(grad(&reads), a)), [[0, 1], [0, 1]]);
+    assert_eq!(pattern(2, move |a| call(grad(&reads), a)), [vec![0, 1], vec![0]]);
 }
 
 /// The pattern holds for the values of the parts, and for the shapes and the integers of the other arguments.
@@ -166,7 +177,7 @@ fn directions() {
     let x = numbers(6, 2);
     let sparse = sparse_jacobian(&arrow, SparsePattern::of(&arrow, &x).unwrap()).unwrap();
     assert_eq!(sparse.directions(), 2);
-    assert_eq!(sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), run(jacobian(&arrow), &x).unwrap().to_vec());
+    close(&sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), &run(jacobian(&arrow), &x).unwrap().to_vec());
     // Rows of a matrix whose columns are wrong.
     let few = SparsePattern::new(6, vec![0, 6, 6, 6, 6, 6, 6, 6], (0..6).collect()).unwrap();
     let text = sparse_jacobian(&arrow, few).unwrap().run(&x).unwrap_err().to_string();
@@ -174,7 +185,7 @@ fn directions() {
     let first = afun(|a: V| map(|x| x * a.at(0), a));
     let sparse = sparse_jacobian(&first, SparsePattern::of(&first, &x).unwrap()).unwrap();
     assert_eq!(sparse.directions(), 2);
-    assert_eq!(sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), run(jacobian(&first), &x).unwrap().to_vec());
+    close(&sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), &run(jacobian(&first), &x).unwrap().to_vec());
 }
 
 #[test]
