@@ -16,7 +16,7 @@ mod jacobian;
 
 use accel::backend::Backend;
 use accel::prelude::*;
-use accel::{SparsePattern, sparse_jacobian_on};
+use accel::{SparseMatrix, SparsePattern, sparse_jacobian_on};
 use adbench::{BaFile, BaReport, Failure, FileError, Options, SparseReport, median_ms, print_line, timed};
 use frame::Example;
 use jacobian::{Problem, expanded, jacobian, residuals};
@@ -47,10 +47,10 @@ impl Example for BaFile {
             Ok::<_, Error>((compile_on(backend, &residuals)?, compile_on(backend, &program)?, program))
         })?;
         let (reprojection, weights) = residuals.run(&problem)?;
-        let ((starts, _, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;
+        let ((starts, columns, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;
         let peak_bytes = frame::peak_bytes(options, program.program()?, &Arrays::to_tuple(&problem))?;
-        let sparse =
-            options.sparse.then(|| by_sparse_jacobian(&problem, options, backend, values.as_slice())).transpose()?;
+        let written_out = (starts.as_slice(), columns.as_slice(), values.as_slice());
+        let sparse = options.sparse.then(|| by_sparse_jacobian(&problem, options, backend, written_out)).transpose()?;
         let row = |row: usize| -> Vec<f64> {
             let [start, end] = [starts.as_slice()[row], starts.as_slice()[row + 1]];
             let entries = &values.as_slice()[start as usize..end as usize];
@@ -108,25 +108,38 @@ impl Example for BaFile {
     }
 }
 
-/// The Jacobian of the residuals with no word on its entries, compared with `values`.
+/// The Jacobian of the residuals with no word on its entries, compared with the other one.
 fn by_sparse_jacobian<T: Floating + Into<f64>>(
     problem: &Problem<T>,
     options: &Options,
     backend: &dyn Backend,
-    values: &[T],
+    written_out: (&[i64], &[i64], &[T]),
 ) -> Result<SparseReport, Error> {
     let residuals = afun(residuals::<T>);
     let residuals = residuals.by(|(cameras, points, _, weights, _)| (cameras, points, weights));
     let (pattern, pattern_ms) = timed(|| SparsePattern::of(&residuals, problem))?;
     let (jacobian, compile_ms) = timed(|| sparse_jacobian_on(backend, &residuals, pattern))?;
     let (found, jacobian_ms) = median_ms(options.repeat, || jacobian.run(problem))?;
-    let relative = |(a, b): (&f64, &T)| {
-        let b: f64 = (*b).into();
-        (a - b).abs() / b.abs().max(1.0)
-    };
-    let difference = match found.values().len() == values.len() {
-        true => found.values().iter().zip(values).map(relative).fold(0.0, f64::max),
-        false => f64::INFINITY,
-    };
+    let difference = difference(&found, written_out);
     Ok(SparseReport { directions: jacobian.directions(), difference, pattern_ms, compile_ms, jacobian_ms })
+}
+
+/// The largest difference of two entries, relative to the larger of the entry and 1. The pattern that is found has no entry where the other
+/// one is always 0, such as that of the first component of an error by the second one of the principal point.
+fn difference<T: Floating + Into<f64>>(found: &SparseMatrix, (starts, columns, values): (&[i64], &[i64], &[T])) -> f64 {
+    let pattern = found.pattern();
+    let mut largest = 0.0f64;
+    for row in 0..pattern.rows() {
+        let [start, end] = [starts[row] as usize, starts[row + 1] as usize];
+        let mut entries = pattern.row(row).iter().zip(&found.values()[pattern.starts()[row]..]).peekable();
+        for (column, value) in columns[start..end].iter().zip(&values[start..end]) {
+            let value: f64 = (*value).into();
+            let entry = entries.next_if(|(c, _)| **c as i64 == *column).map_or(0.0, |(_, x)| *x);
+            largest = largest.max((entry - value).abs() / value.abs().max(1.0));
+        }
+        if entries.next().is_some() {
+            return f64::INFINITY;
+        }
+    }
+    largest
 }
