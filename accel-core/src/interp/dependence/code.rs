@@ -31,6 +31,8 @@ struct State {
 /// A scalar function with its registers and the arrays that it reads. It can be called many times.
 pub struct Machine<'a> {
     code: &'a Code,
+    /// The registers before the arguments are set.
+    first: Vec<Cell>,
     state: State,
     arrays: Vec<Rc<Cells>>,
     emitted: Vec<Emission<'a>>,
@@ -47,8 +49,9 @@ impl<'a> Machine<'a> {
                 registers[first + k] = Cell::known(Scalar::I64(*extent as i64));
             }
         }
+        let first = registers.clone();
         let state = State { registers, lists: vec![List::default(); code.lists] };
-        Machine { code, state, arrays, emitted: vec![], place, unsure: 0 }
+        Machine { code, first, state, arrays, emitted: vec![], place, unsure: 0 }
     }
 
     /// Sets the leaves of the arguments from `first` on.
@@ -65,7 +68,10 @@ impl<'a> Machine<'a> {
     /// The leaves of the result.
     pub fn call(&mut self) -> Result<Vec<Cell>> {
         self.run(0, self.code.instrs.len())?;
-        Ok(self.code.results.iter().map(|r| self.state.registers[*r].clone()).collect())
+        let results = self.code.results.iter().map(|r| self.state.registers[*r].clone()).collect();
+        // Joins of branches would add what earlier calls have left in registers that one branch does not write.
+        self.state.registers.clone_from(&self.first);
+        Ok(results)
     }
 
     /// What the function has emitted since the last call of this method, in order.
