@@ -1,8 +1,11 @@
 //! The residuals of bundle adjustment and their sparse Jacobian: ADBench's BA problem.
 //!
 //! ```text
-//! cargo run --release --example ba -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--memory] [--json]
+//! cargo run --release --example ba -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--memory] [--sparse] [--json]
 //! ```
+//!
+//! `jacobian.rs` writes down the gradient of each residual and where its entries are. With `--sparse`, `sparse_jacobian` makes the same matrix
+//! of the residuals alone.
 
 #[path = "frame/mod.rs"]
 mod frame;
@@ -13,7 +16,8 @@ mod jacobian;
 
 use accel::backend::Backend;
 use accel::prelude::*;
-use adbench::{BaFile, BaReport, Failure, FileError, Options, median_ms, print_line, timed};
+use accel::{SparseMatrix, SparsePattern, sparse_jacobian_on};
+use adbench::{BaFile, BaReport, Failure, FileError, Options, SparseReport, median_ms, print_line, timed};
 use frame::Example;
 use jacobian::{Problem, expanded, jacobian, residuals};
 use std::fmt::Display;
@@ -28,6 +32,7 @@ impl Example for BaFile {
     const ABOUT: &str = "The residuals of bundle adjustment, and their sparse Jacobian by cameras, points and weights.";
     const JSON: &str = "the first observation's rows";
     const SMALL: &str = "ba_n3_m7_p20.txt";
+    const SPARSE: bool = true;
     type Report = BaReport;
 
     fn read(file: &Path) -> Result<BaFile, FileError> {
@@ -42,8 +47,10 @@ impl Example for BaFile {
             Ok::<_, Error>((compile_on(backend, &residuals)?, compile_on(backend, &program)?, program))
         })?;
         let (reprojection, weights) = residuals.run(&problem)?;
-        let ((starts, _, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;
+        let ((starts, columns, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;
         let peak_bytes = frame::peak_bytes(options, program.program()?, &Arrays::to_tuple(&problem))?;
+        let written_out = (starts.as_slice(), columns.as_slice(), values.as_slice());
+        let sparse = options.sparse.then(|| by_sparse_jacobian(&problem, options, backend, written_out)).transpose()?;
         let row = |row: usize| -> Vec<f64> {
             let [start, end] = [starts.as_slice()[row], starts.as_slice()[row + 1]];
             let entries = &values.as_slice()[start as usize..end as usize];
@@ -61,6 +68,7 @@ impl Example for BaFile {
             jacobian_ms,
             compile_ms,
             peak_bytes,
+            sparse,
         })
     }
 
@@ -87,6 +95,51 @@ impl Example for BaFile {
             "time                compile {:.2} ms, Jacobian {:.2} ms",
             report.compile_ms, report.jacobian_ms
         ))?;
+        if let Some(sparse) = &report.sparse {
+            let SparseReport { directions, difference, pattern_ms, compile_ms, jacobian_ms } = sparse;
+            print_line(format_args!(
+                "sparse_jacobian     {directions} directions, largest difference {difference:.0e}"
+            ))?;
+            print_line(format_args!(
+                "  time              pattern {pattern_ms:.2} ms, compile {compile_ms:.2} ms, Jacobian {jacobian_ms:.2} ms"
+            ))?;
+        }
         frame::print_memory("memory              ", report.peak_bytes)
     }
+}
+
+/// The Jacobian of the residuals with no word on its entries, compared with the other one.
+fn by_sparse_jacobian<T: Floating + Into<f64>>(
+    problem: &Problem<T>,
+    options: &Options,
+    backend: &dyn Backend,
+    written_out: (&[i64], &[i64], &[T]),
+) -> Result<SparseReport, Error> {
+    let residuals = afun(residuals::<T>);
+    let residuals = residuals.by(|(cameras, points, _, weights, _)| (cameras, points, weights));
+    let (pattern, pattern_ms) = timed(|| SparsePattern::of(&residuals, problem))?;
+    let (jacobian, compile_ms) = timed(|| sparse_jacobian_on(backend, &residuals, pattern))?;
+    let (found, jacobian_ms) = median_ms(options.repeat, || jacobian.run(problem))?;
+    let difference = difference(&found, written_out);
+    Ok(SparseReport { directions: jacobian.directions(), difference, pattern_ms, compile_ms, jacobian_ms })
+}
+
+/// The largest difference of two entries, relative to the larger of the entry and 1. The pattern that is found has no entry where the other
+/// one is always 0, such as that of the first component of an error by the second one of the principal point.
+fn difference<T: Floating + Into<f64>>(found: &SparseMatrix, (starts, columns, values): (&[i64], &[i64], &[T])) -> f64 {
+    let pattern = found.pattern();
+    let mut largest = 0.0f64;
+    for row in 0..pattern.rows() {
+        let [start, end] = [starts[row] as usize, starts[row + 1] as usize];
+        let mut entries = pattern.row(row).iter().zip(&found.values()[pattern.starts()[row]..]).peekable();
+        for (column, value) in columns[start..end].iter().zip(&values[start..end]) {
+            let value: f64 = (*value).into();
+            let entry = entries.next_if(|(c, _)| **c as i64 == *column).map_or(0.0, |(_, x)| *x);
+            largest = largest.max((entry - value).abs() / value.abs().max(1.0));
+        }
+        if entries.next().is_some() {
+            return f64::INFINITY;
+        }
+    }
+    largest
 }

@@ -1,9 +1,13 @@
 //! Compares the gradient of a program with differences of its values, for users.
 
 use crate::choice::run;
-use accel_ad::{OneNumber, grad};
+use accel_ad::{OneNumber, Reverse, grad, reverse_mode};
 use accel_core::afun::Afun;
+use accel_core::ast::{Program, Source};
+use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
+use accel_core::interp::Interpreted;
+use accel_core::pass::stages;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_core::types::{Arrays, Inputs};
 use std::borrow::Borrow;
@@ -21,6 +25,9 @@ pub struct GradientCheck {
     pub looked_at: usize,
     /// Where gradient and differences are farthest apart, by the precision of the differences; `None` without numbers.
     pub worst: Option<Deviation>,
+    /// If they do not agree, the operation most to blame: the first one whose own result has an adjoint that does not agree with differences. `None` if that
+    /// is true of no operation alone.
+    pub blamed: Option<Source>,
 }
 
 /// A derivative beside a difference.
@@ -72,7 +79,11 @@ impl fmt::Display for GradientCheck {
         write!(
             f,
             ", the derivative is {gradient:e} by the gradient, and {difference:e} ± {precision:.0e} by differences"
-        )
+        )?;
+        match &self.blamed {
+            Some(at) => write!(f, "; the first operation that does not agree is `{}` at {at}", at.name),
+            None => Ok(()),
+        }
     }
 }
 
@@ -80,7 +91,8 @@ impl fmt::Display for GradientCheck {
 ///
 /// Up to a hundred numbers of the argument are changed one by one, and all together in a few random directions, which are the same in each
 /// run. The precision of a difference is estimated from steps of several sizes. Near a kink or a jump, differences are of no
-/// use, and there the two need not agree; a discrete function such as `floor`, and `detach`, are further reasons.
+/// use, and there the two need not agree; a discrete function such as `floor`, and `detach`, are further reasons. If they do not agree, the
+/// same is done with the result of each operation in turn, on the interpreter, to find the one to blame.
 ///
 /// ```
 /// use accel::prelude::*;
@@ -94,7 +106,8 @@ impl fmt::Display for GradientCheck {
 /// let wrong = afun(|x: Acc<Vector<f64>>| sum(map(|x| x.sin() * x.detach(), x)));
 /// let check = check_grad(&wrong, &Array::vector(vec![0.3, 1.5, -2.0]))?;
 /// assert!(!check.agrees());
-/// assert!(check.worst.unwrap().number.is_some());
+/// assert!(check.worst.as_ref().unwrap().number.is_some());
+/// assert_eq!(check.blamed.unwrap().name, "map");
 /// # Ok(())
 /// # }
 /// ```
@@ -111,29 +124,68 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl Borrow<Afun<A, R>>, x: imp
     }
     let differences = Differences {
         value: &|moved: &[f64]| {
-            let mut moved = moved.iter().copied();
-            let y = run(prog, &A::from_tuple(x.map_floats(&mut |x| moved.next().unwrap_or(x)))?)?;
+            let y = run(prog, &A::from_tuple(with_floats(&x, moved))?)?;
             Ok(y.to_tuple().floats().first().copied().unwrap_or(f64::NAN))
         },
         eps: if is_single(&x) { f64::from(f32::EPSILON) } else { f64::EPSILON },
         at: &at,
     };
+    let chosen = chosen(&gradient);
+    let looked_at = chosen.len() + if at.is_empty() { 0 } else { DIRECTIONS };
+    let direction = |j: usize| -> Vec<f64> {
+        match chosen.get(j) {
+            Some(k) => (0..at.len()).map(|i| if i == *k { 1.0 } else { 0.0 }).collect(),
+            None => {
+                let mut seed = j as u64;
+                at.iter().map(|_| random(&mut seed)).collect()
+            }
+        }
+    };
     let mut all = vec![];
-    for k in chosen(&gradient) {
-        let mut direction = vec![0.0; at.len()];
-        direction[k] = 1.0;
-        all.push(differences.compare(&direction, &gradient, Some(places[k].clone()))?);
+    for j in 0..looked_at {
+        let number = chosen.get(j).map(|k| places[*k].clone());
+        all.push((j, differences.compare(&direction(j), &gradient, number)?));
     }
-    let mut seed = 1u64;
-    for _ in 0..if at.is_empty() { 0 } else { DIRECTIONS } {
-        let direction: Vec<f64> = at.iter().map(|_| random(&mut seed)).collect();
-        all.push(differences.compare(&direction, &gradient, None)?);
-    }
-    let looked_at = all.len();
     // A number says more than a direction.
     let is_wrong = |d: &Deviation| d.number.is_some() && d.ratio() > 1.0;
-    let worst = all.into_iter().max_by(|a, b| is_wrong(a).cmp(&is_wrong(b)).then(a.ratio().total_cmp(&b.ratio())));
-    Ok(GradientCheck { looked_at, worst })
+    let order = |a: &Deviation, b: &Deviation| is_wrong(a).cmp(&is_wrong(b)).then(a.ratio().total_cmp(&b.ratio()));
+    let worst = all.into_iter().max_by(|(_, a), (_, b)| order(a, b));
+    let blamed = match &worst {
+        Some((j, worst)) if worst.ratio() > 1.0 => blame(prog.program()?, &x, &direction(*j)),
+        _ => None,
+    };
+    Ok(GradientCheck { looked_at, worst: worst.map(|(_, d)| d), blamed })
+}
+
+/// The first operation of a program whose result, in this direction, has another derivative by its adjoint than by differences.
+fn blame(p: &Program, x: &ArrayTuple, direction: &[f64]) -> Option<Source> {
+    stages(p).into_iter().find(|(_, stage)| is_wrong(stage, x, direction).unwrap_or(false)).map(|(at, _)| at)
+}
+
+/// Whether the derivative of a random sum of the numbers of a program's result is another one by its adjoint than by differences.
+fn is_wrong(p: &Program, x: &ArrayTuple, direction: &[f64]) -> Result<bool> {
+    let program = Interpreted::new(p);
+    let y = program.run(x)?;
+    let mut seed = 1;
+    let weights = y.map_floats(&mut |_| random(&mut seed));
+    let pullback = Interpreted::new(&reverse_mode(p, None, Reverse::Pullback { at: None })?);
+    let gradient = pullback.run(&ArrayTuple::pair(x.clone(), weights.clone()))?.floats();
+    let (at, weights) = (x.floats(), weights.floats());
+    let differences = Differences {
+        value: &|moved: &[f64]| {
+            let y = program.run(&with_floats(x, moved))?.floats();
+            Ok(y.iter().zip(&weights).map(|(y, w)| y * w).sum())
+        },
+        eps: if is_single(x) || is_single(&y) { f64::from(f32::EPSILON) } else { f64::EPSILON },
+        at: &at,
+    };
+    Ok(differences.compare(direction, &gradient, None)?.ratio() > 1.0)
+}
+
+/// The arrays with other numbers.
+fn with_floats(x: &ArrayTuple, numbers: &[f64]) -> ArrayTuple {
+    let mut numbers = numbers.iter().copied();
+    x.map_floats(&mut |x| numbers.next().unwrap_or(x))
 }
 
 /// Differences of the values of a program around a place.

@@ -32,6 +32,7 @@ mod check_grad;
 mod choice;
 #[cfg(feature = "dual")]
 pub mod dual;
+mod sparse;
 #[cfg(feature = "trace")]
 pub mod trace;
 
@@ -95,13 +96,14 @@ pub mod native {
 }
 pub use check_grad::{Deviation, GradientCheck, check_grad};
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
+pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_jacobian, sparse_jacobian_on};
 
 /// Everything that a program needs.
 ///
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`], [`jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`linspace`](prelude::linspace), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
@@ -126,7 +128,7 @@ pub mod prelude {
     #[doc(inline)]
     pub use crate::{
         Arrays, Elt, Error, check_grad, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp,
-        run, run_on, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+        run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::find_nan;

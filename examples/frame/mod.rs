@@ -18,6 +18,8 @@ pub trait Example: Sized {
     const JSON: &str;
     /// The file of the problem that ships with the project, in `examples/data`.
     const SMALL: &str;
+    /// Whether there is a Jacobian by `sparse_jacobian`.
+    const SPARSE: bool = false;
     /// The results, with their times.
     type Report;
 
@@ -45,6 +47,9 @@ fn run_example<P: Example>() -> Result<(), Failure> {
         Command::Help => return print_line(help::<P>()),
         Command::Run(options) => options,
     };
+    if options.sparse && !P::SPARSE {
+        return Err(Failure::Usage("--sparse: only the example `ba` computes a sparse Jacobian".into()));
+    }
     let small = || Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data").join(P::SMALL);
     let file = options.input.clone().unwrap_or_else(small);
     let problem = P::read(&file)?;
@@ -65,8 +70,9 @@ fn help<P: Example>() -> String {
   --precision f32|f64    the floating-point type (default: f64)
   --repeat N             runs to take the median time of (default: 1)
   --memory               measure the peak memory too, by one more run on the reference interpreter
-  --json                 print one JSON object with {}",
+{}  --json                 print one JSON object with {}",
         P::ABOUT,
+        if P::SPARSE { "  --sparse               compute it with `sparse_jacobian`, too, and compare\n" } else { "" },
         P::JSON
     )
 }

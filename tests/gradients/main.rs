@@ -16,6 +16,7 @@ mod appendix_indexing;
 mod appendix_tuples;
 mod array_loops;
 mod bundle_adjustment;
+mod check_grad;
 mod chosen;
 mod derivative_edges;
 #[cfg(feature = "dual")]
@@ -43,6 +44,7 @@ mod segments;
 mod selection;
 mod several_outputs;
 mod sort;
+mod sparse;
 mod special_values;
 #[cfg(feature = "dual")]
 mod strong_zeros;

@@ -1,6 +1,7 @@
 //! Tests with random programs in the whole language: compares the interpreter with the evaluator of kernel programs,
 //! with all passes of the optimiser, with native code and with OpenCL.
 
+pub mod batching;
 pub mod build;
 pub mod data;
 pub mod derivatives;
@@ -54,6 +55,24 @@ fn every_operation_occurs() {
 fn both_modes_are_transposed() {
     let compared = self::derivatives::transposed(0..200);
     assert!(compared >= 40, "only {compared} programs have finite derivatives");
+}
+
+/// `vmap`, nested twice, and with derivatives in both orders.
+#[test]
+fn batches_mean_the_same() {
+    let counts = self::batching::batches_mean_the_same(0..120);
+    let enough = counts.rows >= 80
+        && counts.nested >= 40
+        && counts.without_rows >= 40
+        && counts.rows_of_derivatives >= 80
+        && counts.derivatives_of_rows >= 40;
+    assert!(enough, "{counts:?}");
+}
+
+#[test]
+fn patterns_of_jacobians_hold() {
+    let (zeros, programs) = self::derivatives::patterns_hold(0..120);
+    assert!(zeros >= 2000 && programs >= 40, "{programs} programs have a pattern, with {zeros} zeros");
 }
 
 #[test]

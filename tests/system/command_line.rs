@@ -89,6 +89,20 @@ fn people_get_a_table() {
     assert!(text.contains("32") && text.contains("[4.0, 5.0, 6.0]") && text.contains("[1.0, 2.0, 3.0]"), "{text}");
 }
 
+/// The Jacobian by `sparse_jacobian` is the one whose entries are written out: a row has entries for 10 of the 11 numbers of a camera (the other
+/// component of the principal point does not count), 3 of a point, and a weight.
+#[test]
+fn both_ways_to_a_sparse_jacobian() {
+    let report = run_json("ba", &["--sparse"]);
+    let sparse = &report["sparse"];
+    assert_eq!(sparse["directions"], 14, "{report}");
+    assert!(sparse["difference"].as_f64().unwrap() < 1e-11, "{report}");
+    let output = run_example("gmm", &["--sparse"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--sparse"), "{stderr}");
+}
+
 #[test]
 fn help_lists_the_options() {
     for name in ["gmm", "ba"] {

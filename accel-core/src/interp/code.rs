@@ -228,14 +228,17 @@ impl<'a> Machine<'a> {
     fn read(&mut self, read: &Read) -> Result<()> {
         let a = self.arrays[read.array].map_or_else(|| self.slots.get(self.code.arrays[read.array]), Ok)?;
         let index = read.index.iter().map(|r| self.registers[*r]);
-        let i = offset(&a.extents, index.clone())?.ok_or_else(|| {
-            let op = match read.at {
-                Some(_) => Place { name: "index", at: read.at }.to_string(),
-                None => format!("`index` in {}", self.place),
-            };
-            out_of_bounds(op, index, &a.extents)
-        })?;
+        let i = offset(&a.extents, index.clone())?
+            .ok_or_else(|| out_of_bounds(read_name(read.at, self.place), index, &a.extents))?;
         self.load(read.to, a, i)
+    }
+}
+
+/// The name of a read in a function of the operation `place`, for messages.
+pub fn read_name(at: Src, place: Place) -> String {
+    match at {
+        Some(_) => Place { name: "index", at }.to_string(),
+        None => format!("`index` in {place}"),
     }
 }
 
@@ -248,7 +251,7 @@ pub fn bool(x: Scalar) -> Result<bool> {
 }
 
 /// The number of steps of a loop is the length of the lists that it reads.
-fn no_row() -> Error {
+pub fn no_row() -> Error {
     Error::Internal("a loop reads beyond the end of a list".into())
 }
 

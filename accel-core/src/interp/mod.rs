@@ -14,12 +14,15 @@
 //! - `run` executes the steps, `ops` the individual array operations. Every index and every extent is checked here. A
 //!   failure is an [`Error`](crate::error::Error) that names the operation and its source line.
 //!
+//! `dependence` runs a plan on sets of numbers instead of values: the pattern of a Jacobian.
+//!
 //! The evaluation order matters for floating-point results. Folds and scans process each row one element after another,
 //! from the left starting with `z` (right scans: from the right, starting with `z`). `permute` combines elements in
 //! row-major order of its source.
 
 mod code;
 mod compile;
+mod dependence;
 mod extents;
 mod flatten;
 mod lists;
@@ -35,6 +38,7 @@ use crate::backend::{Backend, Executable, check_argument};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
 use crate::repr::{ArrayTuple, RawTy};
+pub use dependence::{Dependences, dependences};
 pub(crate) use place::Place;
 use plan::Plan;
 

@@ -6,6 +6,7 @@ mod count;
 mod nothing;
 mod operations;
 mod rename;
+mod stages;
 mod uses;
 
 use crate::ast::{Program, lint};
@@ -16,6 +17,7 @@ pub use count::{Counts, count};
 pub use nothing::{no_value, nothing};
 pub use operations::operations;
 pub use rename::{Variables, rename, rename_acc, rename_arrays};
+pub use stages::stages;
 pub use uses::{array_uses, arrays_of_code, uses};
 
 /// Ends a stage of the compiler: prints the program if `ACCEL_DUMP` names the stage (see [`crate::print::dump`]), and

@@ -170,6 +170,34 @@ fn control_flow_by_lane() {
     );
 }
 
+/// What is not taken in a lane would fail there: a read out of bounds, a division by zero, a row without elements, and a loop whose steps would.
+#[test]
+fn lanes_that_would_fail() {
+    same!(
+        |v: V, w: V| vmap(|x: Number| acond(the(x).gt(0.0), unit(w.at(the(x).gt(0.0).cast::<i64>() - 1)), x), v),
+        |v: V, w: V| vmap(|x: Number| map(|x| cond(x.gt(0.0), w.at(x.gt(0.0).cast::<i64>() - 1), x), x), v),
+        |v: V| vmap(
+            |x: Number| {
+                let sign = the(x).gt(0.0).cast::<i64>();
+                acond(sign.ne(0), unit((lit::<i64>(7.0) / sign).cast::<f64>()), x)
+            },
+            v
+        ),
+        |v: V| vmap(
+            |x: Number| {
+                let step = |y: Number| map(|y| y * v.at(cond(y.gt(0.01), 0i64, -1i64)), y);
+                awhile(|y: Number| the(y).gt(0.01).and(v.at(0).abs().lt(0.9)), step, x)
+            },
+            v
+        ),
+    );
+    let chosen = |m: M, loops: bool| {
+        let f = |row: V| acond(row.at(0).gt(0.0), maximum(take(row.at(0).gt(0.0).cast::<i64>(), row)), sum(row));
+        if loops { looped(f, m) } else { vmap(f, m) }
+    };
+    check(&afun(move |m: M| chosen(m, false)), &afun(move |m: M| chosen(m, true)), false);
+}
+
 /// Loops with the same steps in all lanes.
 #[test]
 fn loops() {

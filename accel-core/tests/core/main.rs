@@ -4,6 +4,7 @@ mod array;
 mod batch;
 mod deep;
 mod deep_programs;
+mod dependence;
 mod elaborate;
 mod elementwise;
 mod errors;

@@ -27,6 +27,8 @@ pub struct Options {
     pub repeat: usize,
     /// Whether to measure the peak memory as well.
     pub memory: bool,
+    /// Whether to compute with `sparse_jacobian`, too, and compare.
+    pub sparse: bool,
     /// Whether to print one JSON object instead of text.
     pub json: bool,
 }
@@ -43,8 +45,15 @@ pub enum Command {
 /// Parses a command line, without the name of the program.
 pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, Failure> {
     let mut parser = lexopt::Parser::from_args(args);
-    let mut options =
-        Options { input: None, backend: None, precision: Precision::F64, repeat: 1, memory: false, json: false };
+    let mut options = Options {
+        input: None,
+        backend: None,
+        precision: Precision::F64,
+        repeat: 1,
+        memory: false,
+        sparse: false,
+        json: false,
+    };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("input") => options.input = Some(parser.value()?.into()),
@@ -63,6 +72,7 @@ pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, F
                 })?;
             }
             Long("memory") => options.memory = true,
+            Long("sparse") => options.sparse = true,
             Long("json") => options.json = true,
             Long("help") | Short('h') => return Ok(Command::Help),
             _ => return Err(arg.unexpected().into()),

@@ -18,4 +18,4 @@ pub use error::{Failure, FileError};
 pub use generate::{Lcg, generate_ba, generate_gmm};
 pub use gmm_file::GmmFile;
 pub use memory::{available_memory, ba_bytes, check_memory};
-pub use report::{BaReport, GmmReport, exit_code, median_ms, print_line, timed};
+pub use report::{BaReport, GmmReport, SparseReport, exit_code, median_ms, print_line, timed};

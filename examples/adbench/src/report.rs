@@ -67,17 +67,40 @@ pub struct BaReport {
     pub compile_ms: f64,
     /// The largest total size of the arrays of the Jacobian's program, in bytes, if it was measured.
     pub peak_bytes: Option<usize>,
+    /// The Jacobian by `sparse_jacobian`, if it was asked for.
+    pub sparse: Option<SparseReport>,
+}
+
+/// A Jacobian by `sparse_jacobian` beside the one whose entries are written out.
+#[derive(Clone, Debug)]
+pub struct SparseReport {
+    /// Products of the Jacobian and a vector for each run.
+    pub directions: usize,
+    /// The largest difference of two entries, relative to the larger of the entry and 1.
+    pub difference: f64,
+    /// Time to find the pattern, once.
+    pub pattern_ms: f64,
+    /// Time to colour the pattern, differentiate and compile, once.
+    pub compile_ms: f64,
+    /// Median time of the Jacobian.
+    pub jacobian_ms: f64,
 }
 
 impl BaReport {
     /// One JSON object, with numbers that are read back exactly.
     pub fn json(&self, file: &Path, n: usize, m: usize, p: usize) -> Value {
-        let report = json!({
+        let mut report = json!({
             "file": file_name(file), "backend": self.backend, "n": n, "m": m, "p": p, "nnz": self.nnz,
             "jacobian_ms": self.jacobian_ms, "compile_ms": self.compile_ms,
             "reproj_err": self.reproj_err, "w_err": self.w_err,
             "jac_row0": self.jac_row0, "jac_row1": self.jac_row1, "jac_werr0": self.jac_werr0,
         });
+        if let Some(sparse) = &self.sparse {
+            report["sparse"] = json!({
+                "directions": sparse.directions, "difference": sparse.difference, "pattern_ms": sparse.pattern_ms,
+                "compile_ms": sparse.compile_ms, "jacobian_ms": sparse.jacobian_ms,
+            });
+        }
         with_peak(report, self.peak_bytes)
     }
 }

@@ -6,7 +6,7 @@ use super::generate::{inputs_of, program};
 use crate::directions::{both_products, numbers};
 use accel::ast::Program;
 use accel::backend::{Backend, Executable};
-use accel::interp::Interpreted;
+use accel::interp::{Interpreted, dependences};
 use accel::repr::{ArrayTuple, Column};
 use accel_ad::{Reverse, forward_mode, reverse_mode};
 use accel_core::pass::count;
@@ -14,16 +14,19 @@ use accel_fusion::KernelEvaluator;
 use std::ops::Range;
 
 /// A direction of derivatives; another one for each number.
-fn direction(like: &ArrayTuple, number: usize) -> ArrayTuple {
+pub fn direction(like: &ArrayTuple, number: usize) -> ArrayTuple {
     let mut numbers = numbers().skip(number);
     like.map_floats(&mut |x| numbers.next().unwrap_or(x))
 }
 
+/// Whether some numbers have single precision.
+pub fn is_single(a: &ArrayTuple) -> bool {
+    a.leaves().iter().flat_map(|a| &a.columns).any(|c| matches!(c, Column::F32(_)))
+}
+
 /// All floats, and whether any of them has single precision.
 fn all_floats(a: &ArrayTuple) -> (Vec<f64>, bool) {
-    let leaves = a.leaves();
-    let mut columns = leaves.iter().flat_map(|a| &a.columns);
-    (a.floats(), columns.any(|c| matches!(c, Column::F32(_))))
+    (a.floats(), is_single(a))
 }
 
 fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
@@ -32,7 +35,7 @@ fn run(p: &Program, x: &ArrayTuple) -> Option<ArrayTuple> {
 
 /// The same arrays with floats of moderate size: derivatives of products are quotients, which lose digits where products
 /// are subnormal numbers.
-fn moderate(a: &ArrayTuple) -> ArrayTuple {
+pub fn moderate(a: &ArrayTuple) -> ArrayTuple {
     a.map_floats(&mut |x| if x.abs() > 1e-3 && x.abs() < 1e3 { x } else { 0.75 })
 }
 
@@ -64,6 +67,52 @@ fn is_transposed(seed: u64) -> Option<bool> {
         "seed {seed}: <dy, J dx> = {left}, <J^T dy, dx> = {right}\n{p}"
     );
     Some(true)
+}
+
+/// The positions of the floating-point numbers in [`ArrayTuple::floats`], in the order of the rows and columns of a Jacobian's pattern.
+fn positions(a: &ArrayTuple) -> Vec<usize> {
+    let (mut all, mut first) = (vec![], 0);
+    for a in a.leaves() {
+        let width = a.columns.iter().filter(|c| c.ty().is_float()).count();
+        all.extend((0..a.size()).flat_map(|i| (0..width).map(move |c| first + c * a.size() + i)));
+        first += width * a.size();
+    }
+    all
+}
+
+/// The most columns of a Jacobian that are computed.
+const COLUMNS: usize = 12;
+
+/// Checks for the programs of some seeds that a Jacobian has no entry outside of the pattern, at two points. Returns the number of zeros that the
+/// patterns promise, and for how many programs there is one.
+pub fn patterns_hold(seeds: Range<u64>) -> (usize, usize) {
+    let (mut zeros, mut programs) = (0, 0);
+    for seed in seeds {
+        let p = program(seed);
+        let (x, Ok(p)) = (moderate(&inputs_of(&p)), build(&p.body, None)) else { continue };
+        // Shapes that depend on the numbers have no pattern.
+        let Ok(pattern) = dependences(&p, None, &x) else { continue };
+        programs += 1;
+        let forward = forward_mode(&p, None, None).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let columns = positions(&x);
+        assert_eq!(columns.len(), pattern.columns, "seed {seed}");
+        for x in [x.clone(), direction(&x, 3)] {
+            for column in (0..columns.len()).step_by(columns.len().div_ceil(COLUMNS).max(1)) {
+                let mut place = 0..;
+                let dx = x.map_floats(&mut |_| if place.next() == Some(columns[column]) { 1.0 } else { 0.0 });
+                let Some(ArrayTuple::Pair(both)) = run(&forward, &ArrayTuple::pair(x.clone(), dx)) else { continue };
+                let (rows, dy) = (positions(&both.1), both.1.floats());
+                assert_eq!(rows.len(), pattern.rows.len(), "seed {seed}");
+                for (row, (position, entries)) in rows.iter().zip(&pattern.rows).enumerate() {
+                    if !entries.contains(&(column as u32)) {
+                        zeros += 1;
+                        assert_eq!(dy[*position], 0.0, "seed {seed}: row {row}, column {column}\n{p}");
+                    }
+                }
+            }
+        }
+    }
+    (zeros, programs)
 }
 
 /// The largest program that is differentiated again.

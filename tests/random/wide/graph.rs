@@ -87,6 +87,18 @@ impl Graph {
         self.push("tuple", op, ty)
     }
 
+    /// The arrays of a tuple.
+    pub fn leaves(&mut self, x: NodeId) -> Vec<NodeId> {
+        match self.ty(x) {
+            RawTy::Pair(_) => {
+                let (a, b) = (self.component(x, true), self.component(x, false));
+                [self.leaves(a), self.leaves(b)].concat()
+            }
+            RawTy::Array(_) => vec![x],
+            _ => vec![],
+        }
+    }
+
     /// A tuple of scalar values; a single value is itself.
     pub fn tuple(&mut self, parts: &[NodeId]) -> NodeId {
         let (first, rest) = parts.split_first().expect("a part");

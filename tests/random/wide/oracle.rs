@@ -204,7 +204,7 @@ fn values(p: &Program, expected: &[RawArray], found: &[RawArray], exactly: bool)
     Ok(verdict)
 }
 
-fn same_array(x: &RawArray, y: &RawArray) -> bool {
+pub fn same_array(x: &RawArray, y: &RawArray) -> bool {
     let same_column = |(x, y): (&Column, &Column)| x.len() == y.len() && (0..x.len()).all(|i| same(x.get(i), y.get(i)));
     x.extents == y.extents && x.columns.len() == y.columns.len() && x.columns.iter().zip(&y.columns).all(same_column)
 }

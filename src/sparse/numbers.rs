@@ -1,0 +1,126 @@
+//! The floating-point numbers of a tuple of arrays, in the order of the rows and columns of a sparse Jacobian.
+
+use accel_core::repr::{ArrayTuple, Column, RawArray, RawExtents};
+
+/// Where the numbers are: for each array, its extents and which of its columns have numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Numbers(Vec<Part>);
+
+#[derive(Clone, PartialEq, Debug)]
+struct Part {
+    extents: RawExtents,
+    /// An empty column of each type.
+    columns: Vec<Column>,
+    size: usize,
+}
+
+impl Part {
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().enumerate().filter(|(_, c)| is_float(c)).map(|(k, _)| k)
+    }
+}
+
+fn is_float(c: &Column) -> bool {
+    c.ty().is_float()
+}
+
+/// The place of a number: among the floating-point columns of all arrays, and in its column, with the length of the column.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub column: usize,
+    pub element: usize,
+    pub size: usize,
+}
+
+impl Numbers {
+    pub fn of(arrays: &ArrayTuple) -> Numbers {
+        let part = |a: &&RawArray| Part {
+            extents: a.extents.clone(),
+            columns: a.columns.iter().map(|c| Column::with_capacity(c.ty(), 0)).collect(),
+            size: a.size(),
+        };
+        Numbers(arrays.leaves().iter().map(part).collect())
+    }
+
+    /// Those of one row of lists.
+    pub fn rows(mut self) -> Numbers {
+        for p in &mut self.0 {
+            p.size /= p.extents.first().copied().unwrap_or(1).max(1);
+            p.extents = p.extents.iter().skip(1).copied().collect();
+        }
+        self
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|p| p.numbers().count() * p.size).sum()
+    }
+
+    /// The places of all numbers, in order.
+    pub fn places(&self) -> Vec<Place> {
+        let (mut first, mut all) = (0, Vec::with_capacity(self.count()));
+        for p in &self.0 {
+            let width = p.numbers().count();
+            let of_element =
+                |element| (first..first + width).map(move |column| Place { column, element, size: p.size });
+            all.extend((0..p.size).flat_map(of_element));
+            first += width;
+        }
+        all
+    }
+
+    /// Lists of `n` such arrays, in which the numbers are 0 except those that `set` names: the entry of the list, the number, its value.
+    pub fn lists(&self, n: usize, set: impl Iterator<Item = (usize, usize, f64)>) -> Vec<RawArray> {
+        let widths = self.0.iter().flat_map(|p| p.numbers().map(|_| n * p.size));
+        let mut columns: Vec<Vec<f64>> = widths.map(|len| vec![0.0; len]).collect();
+        let places = self.places();
+        for (entry, number, value) in set {
+            let Place { column, element, size } = places[number];
+            columns[column][entry * size + element] = value;
+        }
+        let mut columns = columns.into_iter();
+        let list = |p: &Part| {
+            let mut column = |c: &Column| match (c, is_float(c)) {
+                (Column::F32(_), _) => {
+                    columns.next().unwrap_or_default().iter().map(|x| *x as f32).collect::<Vec<_>>().into()
+                }
+                (_, true) => columns.next().unwrap_or_default().into(),
+                (c, false) => Column::zeros(c.ty(), n * p.size).unwrap_or_else(|| c.clone()),
+            };
+            let extents = [n].into_iter().chain(p.extents.iter().copied()).collect();
+            RawArray { extents, columns: p.columns.iter().map(&mut column).collect() }
+        };
+        self.0.iter().map(list).collect()
+    }
+}
+
+/// The numbers of a column.
+pub enum Slice<'a> {
+    Single(&'a [f32]),
+    Double(&'a [f64]),
+}
+
+impl Slice<'_> {
+    pub fn is_single(&self) -> bool {
+        matches!(self, Slice::Single(_))
+    }
+
+    pub fn get(&self, k: usize) -> f64 {
+        match self {
+            Slice::Single(c) => c[k].into(),
+            Slice::Double(c) => c[k],
+        }
+    }
+}
+
+/// The floating-point columns of all arrays.
+pub fn columns(arrays: &ArrayTuple) -> Vec<Slice<'_>> {
+    let mut all = vec![];
+    for c in arrays.leaves().into_iter().flat_map(|a| &a.columns) {
+        match c {
+            Column::F32(c) => all.push(Slice::Single(c.as_slice())),
+            Column::F64(c) => all.push(Slice::Double(c.as_slice())),
+            _ => {}
+        }
+    }
+    all
+}

@@ -1,0 +1,62 @@
+//! `check_grad` for users: which operation it blames.
+
+use crate::harness::V;
+use accel::prelude::*;
+
+fn point() -> Vector<f64> {
+    Array::vector(vec![0.3, 1.5, -2.2])
+}
+
+/// The operation and the line that are blamed; none if the gradient agrees.
+#[track_caller]
+fn blamed(f: impl FnOnce(V) -> Acc<Scalar<f64>>) -> Option<(&'static str, u32)> {
+    let check = check_grad(afun(f), &point()).unwrap();
+    assert_eq!(check.agrees(), check.blamed.is_none(), "{check}");
+    check.blamed.map(|at| (at.name, at.at.line()))
+}
+
+#[test]
+fn a_gradient_that_is_right() {
+    assert_eq!(blamed(|a| sum(map(|x| x.sin() * x, scanl1(|x, y| x + y * y, a)))), None);
+    assert_eq!(blamed(|a| sum(map(|x| x.floor() * x, a))), None);
+}
+
+/// The first operation that is wrong, neither what it uses nor what uses it.
+#[test]
+fn an_operation_in_the_middle() {
+    let found = blamed(|a| {
+        let squares = map(|x| x * x, a);
+        let wrong = zip_with(|x, y| x * y.detach(), squares, reverse(a));
+        let more = scanl1(|x, y| x + y, map(|x| x.sin(), wrong));
+        sum(zip_with(|x, y| x * y, more, squares))
+    });
+    assert_eq!(found, Some(("zip_with", line!() - 4)));
+}
+
+#[test]
+fn loops_conditionals_and_definitions() {
+    let step = |x: V| map(|x| (x * x.detach()).sin(), x);
+    let found = blamed(|a| sum(aiterate(2, step, map(|x| x * 2.0, a))));
+    assert_eq!(found, Some(("aiterate", line!() - 1)));
+    let found = blamed(|a| sum(acond(a.at(0).gt(0.0), step(a), map(|x| x * 2.0, a))));
+    assert_eq!(found, Some(("acond", line!() - 1)));
+    // The branch that is not taken is not to blame.
+    assert_eq!(blamed(|a| sum(acond(a.at(0).lt(0.0), step(a), map(|x| x * 2.0, a)))), None);
+    let wrong = afun(|a: V| sum(map(|x| x.detach() * x, a)));
+    let line = line!() - 1;
+    let found = blamed(move |a| {
+        let total = call(&wrong, a);
+        zip_with(|x, y| x * y, total, total)
+    });
+    assert_eq!(found, Some(("map", line)));
+}
+
+#[test]
+fn the_message_names_it() {
+    let wrong = afun(|a: V| sum(map(|x| x * x.detach(), a)));
+    let text = check_grad(&wrong, &point()).unwrap().to_string();
+    assert!(text.contains("does not agree is `map` at ") && text.contains("check_grad.rs:"), "{text}");
+    let single = afun(|a: Acc<Vector<f32>>| sum(map(|x| x * x.detach(), a)));
+    let check = check_grad(&single, &Array::vector(vec![0.5f32, 2.0])).unwrap();
+    assert_eq!(check.blamed.map(|at| at.name), Some("map"));
+}
