@@ -27,6 +27,7 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+mod joining;
 mod matrices;
 mod operations;
 mod passive;
@@ -39,6 +40,7 @@ mod rows;
 mod scalar_gradients;
 mod scalar_loops;
 mod scans;
+
 mod segments;
 mod selection;
 mod several_outputs;

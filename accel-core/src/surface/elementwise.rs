@@ -276,6 +276,13 @@ impl<Sh: Shape, T: Num> Arr<Sh, T> {
 }
 
 impl<Sh: Shape, T: Floating> Arr<Sh, T> {
+    /// [`Exp::ln`] of each element, under the name that it has in NumPy.
+    #[deprecated(note = "the natural logarithm is `ln`; `log2` and `log10` are those to other bases")]
+    #[track_caller]
+    pub fn log(self) -> Arr<Sh, T> {
+        self.ln()
+    }
+
     /// [`Exp::powi`] of each element.
     #[track_caller]
     pub fn powi(self, n: i32) -> Arr<Sh, T> {

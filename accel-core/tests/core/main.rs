@@ -7,6 +7,7 @@ mod deep_programs;
 mod elaborate;
 mod elementwise;
 mod interp;
+mod joining;
 mod library;
 mod prims;
 mod sharing;
