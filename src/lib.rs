@@ -113,6 +113,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | scans | [`cumsum`](prelude::cumsum), [`cumprod`](prelude::cumprod), [`cummax`](prelude::cummax), [`cummin`](prelude::cummin), [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`](prelude::fold_seg), [`fold1_seg`](prelude::fold1_seg), [`scanl_seg`](prelude::scanl_seg), [`scanr_seg`](prelude::scanr_seg), their variants `scanl1_seg`, `scanl_ex_seg` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose), [`outer`](prelude::outer), [`bmm`](prelude::bmm), [`csr_matvec`](prelude::csr_matvec) |
+/// | convolutions | [`conv1d`](prelude::conv1d), [`conv2d`](prelude::conv2d) with [`Conv`](prelude::Conv) and [`Layout`](prelude::Layout) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
 /// | selection and counting | [`filter`](prelude::filter), [`partition`](prelude::partition), [`unique`](prelude::unique), [`histogram`](prelude::histogram), [`sums_at`](prelude::sums_at), [`expand`](prelude::expand) |
 /// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |

@@ -280,3 +280,94 @@ fn sparse_products() {
         &["`csr_matvec` at ", "[4]"],
     );
 }
+
+/// The convolution by its definition, for any layout.
+fn convolved(conv: Conv<2>, w: &Array<Dim4, i64>, x: &Array<Dim4, i64>) -> Array<Dim4, i64> {
+    let first = conv.layout == Layout::ChannelsFirst;
+    let order = |[a, b, c, d]: [usize; 4]| if first { [a, b, c, d] } else { [a, c, d, b] };
+    let weights = |[o, c, k, l]: [usize; 4]| if first { [o, c, k, l] } else { [k, l, c, o] };
+    let ([a, b, c, d], [e, f, g, h]) = (<[usize; 4]>::from(x.shape()), <[usize; 4]>::from(w.shape()));
+    let ([n, _, rows, columns], [outputs, per_group, height, width]) =
+        if first { ([a, b, c, d], [e, f, g, h]) } else { ([a, d, b, c], [h, g, e, f]) };
+    let [p, q] = conv.padding.map(|p| p as usize);
+    let [s, t] = conv.stride.map(|s| s as usize);
+    let (oh, ow) = ((rows + 2 * p - height) / s + 1, (columns + 2 * q - width) / t + 1);
+    let mut found = vec![0; n * outputs * oh * ow];
+    let extents = order([n, outputs, oh, ow]);
+    for n in 0..n {
+        for o in 0..outputs {
+            for (i, j) in (0..oh).flat_map(|i| (0..ow).map(move |j| (i, j))) {
+                let mut sum = 0;
+                for c in 0..per_group {
+                    let channel = o / (outputs / conv.groups as usize) * per_group + c;
+                    for (k, l) in (0..height).flat_map(|k| (0..width).map(move |l| (k, l))) {
+                        let inside = (i * s + k).checked_sub(p).zip((j * t + l).checked_sub(q));
+                        // Outside, there are zeros.
+                        let pixel = inside.and_then(|(i, j)| x.get(order([n, channel, i, j])));
+                        sum += pixel.unwrap_or(0) * w.get(weights([o, c, k, l])).unwrap();
+                    }
+                }
+                let [a, b, c, d] = order([n, o, i, j]);
+                found[((a * extents[1] + b) * extents[2] + c) * extents[3] + d] = sum;
+            }
+        }
+    }
+    Array::from_vec(extents, found).unwrap()
+}
+
+/// As [`Array::from_vec`], with numbers that look random.
+fn mixed<Sh: Shape>(extents: impl ToExtents<Sh> + Copy, n: usize, seed: i64) -> Array<Sh, i64> {
+    Array::from_vec(extents, (0..n as i64).map(|k| (k * k * 31 + k * 17 + seed) % 23 - 11).collect()).unwrap()
+}
+
+#[test]
+fn convolutions() {
+    type F = Acc<Array<Dim4, i64>>;
+    for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
+        for (stride, padding, groups) in
+            [([1, 1], [0, 0], 1), ([1, 1], [1, 2], 1), ([2, 3], [1, 0], 1), ([1, 2], [2, 1], 2), ([1, 1], [1, 1], 4)]
+        {
+            let conv = Conv { stride, padding, groups, layout };
+            let per_group = 4 / groups as usize;
+            let (x, w) = match layout {
+                Layout::ChannelsFirst => (mixed([2, 4, 5, 6], 240, 1), mixed([8, per_group, 3, 2], 48 * per_group, 5)),
+                Layout::ChannelsLast => (mixed([2, 5, 6, 4], 240, 1), mixed([3, 2, per_group, 8], 48 * per_group, 5)),
+            };
+            expect(move |w: F, x: F| conv2d(conv, w, x), (&w, &x), &convolved(conv, &w, &x));
+        }
+        // One dimension is an image of one row.
+        let conv = Conv { stride: [2], padding: [1], groups: 2, layout };
+        let (x, w, x2, w2): (Cube, Cube, _, _) = match layout {
+            Layout::ChannelsFirst => {
+                let (x, w) = (mixed([2, 4, 7], 56, 3), mixed([6, 2, 3], 36, 4));
+                let wide = (Array::from_vec([2, 4, 1, 7], x.to_vec()), Array::from_vec([6, 2, 1, 3], w.to_vec()));
+                (x, w, wide.0.unwrap(), wide.1.unwrap())
+            }
+            Layout::ChannelsLast => {
+                let (x, w) = (mixed([2, 7, 4], 56, 3), mixed([3, 2, 6], 36, 4));
+                let wide = (Array::from_vec([2, 1, 7, 4], x.to_vec()), Array::from_vec([1, 3, 2, 6], w.to_vec()));
+                (x, w, wide.0.unwrap(), wide.1.unwrap())
+            }
+        };
+        let found = run_with(&Interpreter, &afun(move |w: C, x: C| conv1d(conv, w, x)), (&w, &x)).unwrap();
+        let expected = convolved(Conv { stride: [1, 2], padding: [0, 1], groups: 2, layout }, &w2, &x2);
+        assert_eq!(found.to_vec(), expected.to_vec());
+        let shape = if layout == Layout::ChannelsFirst { [2, 6, 4] } else { [2, 4, 6] };
+        assert_eq!(<[usize; 3]>::from(found.shape()), shape);
+    }
+    let (x, w): (Array<Dim4, i64>, Array<Dim4, i64>) = (mixed([1, 4, 5, 5], 100, 0), mixed([6, 3, 2, 2], 72, 0));
+    let of = |conv: Conv<2>| move |w: F, x: F| conv2d(conv, w, x);
+    failure(of(Conv::default()), (&w, &x), &["`conv2d` at ", "[3, 6] and [4, 6]"]);
+    failure(of(Conv { groups: 4, ..Conv::default() }), (&w, &x), &["`conv2d` at ", "[12, 4] and [4, 6]"]);
+    for wrong in [
+        Conv { stride: [0, 1], ..Conv::default() },
+        Conv { padding: [1, -1], ..Conv::default() },
+        Conv { groups: 0, ..Conv::default() },
+    ] {
+        failure(of(wrong), (&w, &x), &["`conv2d` at ", "strides and groups of at least 1"]);
+    }
+    // Weights that are larger than the image have no place.
+    let found =
+        run_with(&Interpreter, &afun(of(Conv::default())), (&mixed([1, 1, 3, 1], 3, 0), &mixed([1, 1, 2, 2], 4, 0)));
+    assert_eq!(<[usize; 4]>::from(found.unwrap().shape()), [1, 1, 0, 2]);
+}
