@@ -6,9 +6,9 @@ pub use crate::error::Error;
 pub use crate::surface::{
     Acc, All, ArrayFn, Boundary, Clamp, Constant, Conv, Exp, HasAxis, IntoAcc, IntoExp, IntoShape, Layout, Mirror,
     Neighbours, Operand, Outside, Replication, Slicing, ToExp, Wrap, acond, aiterate, aiterate_indexed, all, any,
-    argmax, argmin, argsort, argsort_descending, awhile, backpermute, bmm, column, concat, cond, constant, conv1d,
-    conv2d, csr_matvec, cummax, cummin, cumprod, cumsum, diff, dot, enum_from_n, every, expand, fill, filter, flatten,
-    fold, fold_all, fold_seg, fold1, fold1_all, fold1_seg, fst, gather, generate, histogram, imap, index_head,
+    argmax, argmin, argsort, argsort_descending, awhile, backpermute, between, bmm, column, concat, cond, constant,
+    conv1d, conv2d, csr_matvec, cummax, cummin, cumprod, cumsum, diff, dot, enum_from_n, every, expand, fill, filter,
+    flatten, fold, fold_all, fold_seg, fold1, fold1_all, fold1_seg, fst, gather, generate, histogram, imap, index_head,
     index_tail, indexed, init, intersect, iota, iterate, linspace, lit, log_softmax, log_sum_exp, map, map_accum_l,
     map_accum_r, matmul, matvec, maximum, maximum_all, mean, mean_all, meshgrid, minimum, minimum_all, norm, one_hot,
     outer, pad, pair, partition, permute, product, product_all, replicate, replicate_inner, reshape, reverse, roll,

@@ -1,4 +1,4 @@
-//! Arrays put together and taken apart, boundaries, stencils, batched and sparse products.
+//! Arrays put together and taken apart, boundaries, stencils, batched and sparse products, convolutions.
 
 use crate::array_loops::matrix;
 use crate::harness::{V, jacobian, kinked, smooth};
@@ -7,7 +7,7 @@ use accel::prelude::*;
 
 #[test]
 fn parts() {
-    jacobian(AtLeast3, |a: V| (slice(1..-1, a) * slice(..-2, a * a), slice(every(2, ..), a.sin())));
+    jacobian(AtLeast3, |a: V| (slice(between(1, -1), a) * slice(..-2, a * a), slice(every(2, ..), a.sin())));
     jacobian(Short, |a: V| slice((.., every(2, ..)), matrix(a)) * slice((.., 1..), matrix(a)));
     jacobian(AtLeast3, |a: V| set_slice(a.sin(), 1..3, take(2, a * a)));
     jacobian(ShortNonEmpty, |a: V| set_slice(matrix(a), (-1, every(2, ..)), take(2, concat(a, fill(1, 1.5)))));
@@ -78,5 +78,43 @@ fn products() {
         let pointers = generate(n + 2, |i| i.min(n) * 2);
         let columns = generate(m, |k| (k * 7 + 1) % n);
         csr_matvec(pointers, columns, generate(m, |k| a.at(k % n).sin() * (k + 1).cast::<f64>()), a)
+    });
+}
+
+/// Images of four channels and weights for four results, of the elements of a vector.
+fn images_and_weights(a: V, layout: Layout, per_group: i64) -> (Acc<Array<Dim4, f64>>, Acc<Array<Dim4, f64>>) {
+    let pixel = move |n: Exp<i64>, c: Exp<i64>, i: Exp<i64>, j: Exp<i64>| {
+        a.at((n + c + i * 2 + j) % a.len()) * (c - i + 1).cast::<f64>() + (j * c).cast::<f64>() * 0.25
+    };
+    let weight = move |o: Exp<i64>, c: Exp<i64>, k: Exp<i64>, l: Exp<i64>| {
+        a.at((o + c * 3 + k + l) % a.len()).sin() * (o - k + 2).cast::<f64>() + l.cast::<f64>()
+    };
+    match layout {
+        Layout::ChannelsFirst => (
+            generate((2, 4, 3, 4), |(n, c, i, j)| pixel(n, c, i, j)),
+            generate((4, per_group, 2, 3), |(o, c, k, l)| weight(o, c, k, l)),
+        ),
+        Layout::ChannelsLast => (
+            generate((2, 3, 4, 4), |(n, i, j, c)| pixel(n, c, i, j)),
+            generate((2, 3, per_group, 4), |(k, l, c, o)| weight(o, c, k, l)),
+        ),
+    }
+}
+
+#[test]
+fn convolutions() {
+    for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
+        for (stride, padding, groups) in [([1, 1], [0, 0], 1), ([2, 1], [1, 2], 1), ([1, 2], [1, 0], 2)] {
+            let conv = Conv { stride, padding, groups, layout };
+            smooth(ShortNonEmpty, move |a: V| {
+                let (images, weights) = images_and_weights(a, layout, 4 / groups);
+                sum_all(conv2d(conv, weights, images).powi(2)) * 0.001
+            });
+        }
+    }
+    smooth(ShortNonEmpty, |a: V| {
+        let signals = generate((1, 2, a.len() + 2), |(_, c, i)| a.at(i % a.len()) * (c + i).cast::<f64>());
+        let weights = generate((3, 2, 2), |(o, c, k)| a.at(0).sin() * (o + c * 2 - k).cast::<f64>());
+        sum_all(conv1d(Conv { padding: [1], ..Conv::default() }, weights, signals).powi(2)) * 0.01
     });
 }

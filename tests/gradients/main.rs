@@ -40,7 +40,6 @@ mod rows;
 mod scalar_gradients;
 mod scalar_loops;
 mod scans;
-
 mod segments;
 mod selection;
 mod several_outputs;

@@ -70,7 +70,9 @@ pub use rows::{log_softmax, log_sum_exp, norm, softmax};
 pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
 pub use selection::{expand, filter, histogram, partition, sums_at, unique};
-pub use slicing::{All, Every, Indices, NewDim, Part, Position, Replication, SliceDim, Slicing, every};
+pub use slicing::{
+    All, Between, Every, Indices, NewDim, Part, Position, Replication, SliceDim, Slicing, between, every,
+};
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 pub use updates::{set, set_block, set_row, set_slice, update};
 pub use vmap::vmap;

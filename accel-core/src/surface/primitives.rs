@@ -355,15 +355,15 @@ pub fn replicate<S: Replication, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S
 }
 
 /// Part of an array: for each dimension, [`All`](super::All), a range for a part of it, or an index, which removes it. `slice((i, All), m)` is
-/// row `i` of a matrix, `slice((1..3, 2..), m)` is `m[1:3, 2:]` in NumPy. An `i64` below 0 counts from the end, an `Exp` does not; both
-/// ends of a range have one type (`constant(1)..n`). [`every`](super::every) takes steps, [`Acc::flip`] goes backwards. An index out of bounds is
-/// an error when the program runs, and so is a range that ends before it begins: nothing is cut off silently.
+/// row `i` of a matrix, `slice((1..3, 2..), m)` is `m[1:3, 2:]` in NumPy. An `i64` below 0 counts from the end, an `Exp` does not.
+/// [`between`](super::between) is a range with ends of different kinds, [`every`](super::every) takes steps, [`Acc::flip`] goes backwards. An
+/// index out of bounds is an error when the program runs, and so is a range that ends before it begins: nothing is cut off silently.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
 /// use accel_core::prelude::*;
 ///
-/// let parts = afun(|m: Acc<Matrix<i64>>| (slice((-1, All), m), slice((..2, 1..-1), m), slice((0, every(2, ..)), m)));
+/// let parts = afun(|m: Acc<Matrix<i64>>| (slice((-1, All), m), slice((..2, between(1, -1)), m), slice((0, every(2, ..)), m)));
 /// let m = Array::matrix(2, 4, (0..8).collect())?;
 /// let (last_row, middle, even) = run_with(&Interpreter, &parts, &m)?;
 /// assert_eq!(last_row.as_slice(), [4, 5, 6, 7]);

@@ -53,7 +53,7 @@ pub(super) fn larger_index<Small: Shape, Large: Shape>(parts: &[Part], ix: Small
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what happens to a dimension",
     note = "write `All` for one that stays, an `i64` or `Exp<i64>` for one that is removed, and a range of these for a part; \
-            both ends of a range have one type: `constant(1)..n` for an `Exp` `n`"
+            for an `Exp` `n`, `between(1, n)`"
 )]
 pub trait SliceDim {
     /// The smaller shape, extended by this dimension if the smaller array has it.
@@ -119,20 +119,33 @@ macro_rules! positions {
 }
 positions!(i64, Exp<i64>);
 
-/// Part of a dimension: `1..3`, `1..`, `..3`, `1..=2`, `..=2`, `..`, with numbers as [`SliceDim`] says.
+/// A range whose ends may be of different types, or count from different ends: see [`between`].
+#[derive(Clone, Copy, Debug)]
+pub struct Between<I, J> {
+    first: I,
+    end: J,
+}
+
+/// The indices from `first` to before `end`, for [`slice`](super::slice): `between(1, -1)` is `1:-1` in NumPy. Of `1..-1`, clippy says that
+/// it is empty; and both ends of `1..n` have one type, but `between(1, n)` takes an `Exp` for `n`.
+pub fn between<I: Position, J: Position>(first: I, end: J) -> Between<I, J> {
+    Between { first, end }
+}
+
+/// Part of a dimension: `1..3`, `1..`, `..3`, `1..=2`, `..=2`, `..`, `between(1, -1)`, with numbers as [`SliceDim`] says.
 pub trait Indices {
     /// The first index, and the one behind the last one, in a dimension with this extent.
     fn ends(self, extent: Exp<i64>) -> (Exp<i64>, Exp<i64>);
 }
 macro_rules! ranges {
-    ($($range:ty [$($I:ident)?]: |$self:ident, $n:ident| ($first:expr, $end:expr);)*) => { $(
-        impl$(<$I: Position>)? Indices for $range {
+    ($($range:ty [$($I:ident)*]: |$self:ident, $n:ident| ($first:expr, $end:expr);)*) => { $(
+        impl<$($I: Position),*> Indices for $range {
             #[track_caller]
             fn ends($self, $n: Exp<i64>) -> (Exp<i64>, Exp<i64>) {
                 ($first, $end)
             }
         }
-        impl$(<$I: Position>)? SliceDim for $range {
+        impl<$($I: Position),*> SliceDim for $range {
             type Push<Sh: Shape> = Snoc<Sh>;
             #[track_caller]
             fn part(self, extent: Exp<i64>) -> Part {
@@ -149,6 +162,7 @@ ranges! {
     RangeInclusive<I> [I]: |self, n| (self.start().within(n), self.end().within(n) + 1);
     RangeToInclusive<I> [I]: |self, n| (0i64.to_exp(), self.end.within(n) + 1);
     RangeFull []: |self, n| (0i64.to_exp(), n);
+    Between<I, J> [I J]: |self, n| (self.first.within(n), self.end.within(n));
 }
 
 /// Indices with a distance: see [`every`].
@@ -177,7 +191,7 @@ impl<R: Indices> SliceDim for Every<R> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what happens to each dimension",
     note = "write a tuple with `All` for a dimension that stays, an `i64` or `Exp<i64>` for one that is removed, and a range of these \
-            for a part; both ends of a range have one type: `constant(1)..n` for an `Exp` `n`"
+            for a part; for an `Exp` `n`, `between(1, n)`"
 )]
 pub trait Slicing {
     /// The shape of the larger array.
