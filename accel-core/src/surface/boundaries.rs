@@ -2,7 +2,7 @@
 //!
 //! NOTE [Inside or outside]: the interior of the result is computed without any decision, whatever the boundary is. For this, a read
 //! first asks whether its index lies inside, and only then what stands outside; the compiler decides the question for all but the rows
-//! and columns at the edges.
+//! and columns at the edges. Clamped indices need no question, because the compiler knows them: their adjoints are gathers.
 
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
@@ -19,8 +19,8 @@ type Arr<Sh, T> = Acc<Array<Sh, T>>;
     note = "write `Clamp`, `Mirror`, `Wrap`, `Constant(0.0)`, or `Outside(|(i, j): (Exp<i64>, Exp<i64>)| ..)`"
 )]
 pub trait Boundary<Sh: Shape, T: Elt> {
-    /// The element of `xs` at an index outside.
-    fn outside(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp;
+    /// The element of `xs` at an index that may lie outside.
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp;
 }
 
 /// The nearest element: `a a a b c c c` for `a b c`. In NumPy, the mode `edge`.
@@ -39,56 +39,56 @@ pub struct Constant<X>(pub X);
 #[derive(Clone, Copy, Debug)]
 pub struct Outside<F>(pub F);
 
-/// The element at the index that `inside` gives for the index and the extent of each dimension.
+/// The element at the index that `place` gives for the index and the extent of each dimension.
 #[track_caller]
-fn moved<Sh: Shape, T: Elt>(inside: fn(Exp<i64>, Exp<i64>) -> Exp<i64>, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
-    let places = components(ix).into_iter().zip(components(shape(xs))).map(|(i, n)| inside(i, n));
+fn moved<Sh: Shape, T: Elt>(place: fn(Exp<i64>, Exp<i64>) -> Exp<i64>, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+    let places = components(ix).into_iter().zip(components(shape(xs))).map(|(i, n)| place(i, n));
     xs.at(from_components::<Sh>(&places.collect::<Vec<_>>()))
+}
+
+/// The element at an index, and `outside` if there is none: NOTE [Inside or outside].
+#[track_caller]
+fn or_outside<Sh: Shape, T: Elt>(xs: Arr<Sh, T>, ix: Exp<Sh>, outside: impl ToExp<T>) -> T::Exp {
+    let inside = components(ix).into_iter().zip(components(shape(xs))).map(|(i, n)| i.ge(0) & i.lt(n));
+    match inside.reduce(|a, b| a & b) {
+        Some(inside) => cond::<T>(inside, xs.at(ix), outside).unlift(),
+        None => xs.at(ix),
+    }
 }
 
 impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Clamp {
     #[track_caller]
-    fn outside(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
         moved(|i, n| i.max(0).min(n - 1), xs, ix)
     }
 }
 impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Mirror {
     #[track_caller]
-    fn outside(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
-        let inside = |i: Exp<i64>, n: Exp<i64>| {
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+        let place = |i: Exp<i64>, n: Exp<i64>| {
             let period = 2 * (n - 1);
             let i = i.rem_euclid(period.max(1));
             i.min(period - i)
         };
-        moved(inside, xs, ix)
+        or_outside(xs, ix, moved(place, xs, ix))
     }
 }
 impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Wrap {
     #[track_caller]
-    fn outside(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
-        moved(|i, n| i.rem_euclid(n.max(1)), xs, ix)
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+        or_outside(xs, ix, moved(|i, n| i.rem_euclid(n.max(1)), xs, ix))
     }
 }
 impl<Sh: Shape, T: Elt, X: ToExp<T> + Copy> Boundary<Sh, T> for Constant<X> {
     #[track_caller]
-    fn outside(&self, _: Arr<Sh, T>, _: Exp<Sh>) -> T::Exp {
-        self.0.to_exp().unlift()
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+        or_outside(xs, ix, self.0)
     }
 }
 impl<Sh: Shape, T: Elt, R: ToExp<T>, F: Fn(Sh::Index) -> R> Boundary<Sh, T> for Outside<F> {
     #[track_caller]
-    fn outside(&self, _: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
-        users(|| (self.0)(ix.index())).to_exp().unlift()
-    }
-}
-
-/// The element at an index that may lie outside: NOTE [Inside or outside].
-#[track_caller]
-fn anywhere<Sh: Shape, T: Elt>(boundary: &impl Boundary<Sh, T>, xs: Arr<Sh, T>, ix: Exp<Sh>) -> Exp<T> {
-    let inside = components(ix).into_iter().zip(components(shape(xs))).map(|(i, n)| i.ge(0) & i.lt(n));
-    match inside.reduce(|a, b| a & b) {
-        Some(inside) => cond::<T>(inside, xs.at(ix), boundary.outside(xs, ix)),
-        None => xs.at(ix).to_exp(),
+    fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
+        or_outside(xs, ix, users(|| (self.0)(ix.index())).to_exp())
     }
 }
 
@@ -118,7 +118,7 @@ pub fn pad<Sh: Shape, T: Elt>(
     let extents = components(shape(xs)).into_iter().zip(before.iter().zip(after)).map(|(n, (a, b))| n + *a + b);
     generate(from_components::<Sh>(&extents.collect::<Vec<_>>()), |ix| {
         let places = components(ix.into_shape()).into_iter().zip(&before).map(|(i, a)| i - *a);
-        anywhere(&boundary, xs, from_components(&places.collect::<Vec<_>>()))
+        boundary.read(xs, from_components(&places.collect::<Vec<_>>()))
     })
 }
 
@@ -136,7 +136,7 @@ impl<Sh: Shape, T: Elt, B: Boundary<Sh, T>> Neighbours<'_, Sh, T, B> {
     pub fn at(&self, offset: impl IntoShape<Sh = Sh>) -> T::Exp {
         let _site = attribute_to("stencil", Location::caller());
         let places = components(self.ix).into_iter().zip(components(offset.into_shape())).map(|(i, d)| i + d);
-        anywhere(self.boundary, self.xs, from_components(&places.collect::<Vec<_>>())).unlift()
+        self.boundary.read(self.xs, from_components(&places.collect::<Vec<_>>()))
     }
 }
 

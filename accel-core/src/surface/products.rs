@@ -2,7 +2,10 @@
 
 use super::graph::attribute_to;
 use super::primitives::{agree, agree_shapes};
-use super::{Acc, All, IntoShape, diff, expand, replicate, shape, sum, sums_at, zip_with, zip_with_min};
+use super::{
+    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, replicate, shape, sum, the, while_, zip_with,
+    zip_with_min,
+};
 use crate::array::{Array, Vector};
 use crate::repr::Agreement;
 use crate::types::{Dim3, Num};
@@ -37,7 +40,7 @@ pub fn bmm<T: Num>(a: Arr<Dim3, T>, b: Arr<Dim3, T>) -> Arr<Dim3, T> {
 /// The product of a sparse matrix and a vector. The matrix has `pointers.len() - 1` rows, stored one after the other: the elements of row
 /// i are `values[k]` in the columns `columns[k]`, for k from `pointers[i]` to before `pointers[i + 1]`. In SciPy,
 /// `csr_matrix((values, columns, pointers)) @ x`. Pointers that do not divide the values into rows are an error when the program runs,
-/// and so are columns outside of `x`.
+/// and so are columns outside of `x`. Each row is summed from left to right.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -62,8 +65,16 @@ pub fn csr_matvec<T: Num>(
     values: Acc<Vector<T>>,
     x: Acc<Vector<T>>,
 ) -> Acc<Vector<T>> {
-    let _site = attribute_to("csr_matvec", Location::caller());
-    let products = zip_with(|value, column| value * x.at(column), values, columns);
-    let lengths = diff(pointers);
-    sums_at(lengths.len(), expand(lengths), products)
+    let site = ("csr_matvec", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let rows = pointers.len() - 1;
+    let least = the(fold(|a, b| a.min(b), 0, diff(pointers)));
+    let total = cond::<i64>(least.lt(0), least, pointers.at(rows) - pointers.at(0));
+    let values = agree_shapes(site, Agreement::Segments, total.into_shape(), shape(values), values);
+    let values = zip_with(|value, _| value, values, columns);
+    generate(rows, |i| {
+        let end = pointers.at(i + 1);
+        let add = |(k, sum): (Exp<i64>, Exp<T>)| (k + 1, sum + values.at(k) * x.at(columns.at(k)));
+        while_(|(k, _)| k.lt(end), add, (pointers.at(i), constant(T::zero()))).snd()
+    })
 }

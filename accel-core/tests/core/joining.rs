@@ -277,7 +277,21 @@ fn sparse_products() {
     let product = |p: V, c: V, v: V, x: V| csr_matvec(p, c, v, x);
     let pointers = |p: [i64; 5]| Array::vector(p.to_vec());
     expect(product, (&pointers([0, 2, 2, 4, 5]), columns, values, x), &Array::vector(vec![3020, 0, 7005, -100]));
-    failure(product, (&pointers([0, 2, 2, 4, 6]), columns, values, x), &["`csr_matvec` at ", "[6]", "[5]"]);
+    for (wrong, found) in
+        [([0, 2, 2, 4, 6], "6 elements"), ([1, 2, 2, 4, 5], "4 elements"), ([0, 2, 1, 4, 5], "length -1")]
+    {
+        failure(
+            product,
+            (&pointers(wrong), columns, values, x),
+            &["`csr_matvec` at ", "segments that fill the rows", found],
+        );
+    }
+    failure(product, (&pointers([1, 2, 2, 4, 6]), columns, values, x), &["`csr_matvec` at ", "[5]"]);
+    failure(
+        product,
+        (&pointers([0, 2, 2, 4, 5]), &Array::vector(vec![1]), values, x),
+        &["`csr_matvec` at ", "[5] and [1]"],
+    );
     failure(
         product,
         (&pointers([0, 2, 2, 4, 5]), &Array::vector(vec![1, 3, 0, 4, 2]), values, x),
