@@ -2,7 +2,7 @@
 
 use crate::choice::run;
 use accel_ad::{OneNumber, Reverse, grad, reverse_mode};
-use accel_core::afun::Afun;
+use accel_core::afun::AsAfun;
 use accel_core::ast::{Program, Source};
 use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
@@ -10,7 +10,6 @@ use accel_core::interp::Interpreted;
 use accel_core::pass::stages;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_core::types::{Arrays, Inputs};
-use std::borrow::Borrow;
 use std::fmt;
 
 /// How many numbers of the argument are changed one by one.
@@ -114,8 +113,8 @@ impl fmt::Display for GradientCheck {
 ///
 /// # Errors
 /// Those of a run of the program or of its gradient.
-pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl Borrow<Afun<A, R>>, x: impl Inputs<A>) -> Result<GradientCheck> {
-    let (prog, x) = (prog.borrow(), x.to_tuple());
+pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inputs<A>) -> Result<GradientCheck> {
+    let (prog, x) = (prog.as_afun(), x.to_tuple());
     let gradient = run(grad(prog), &A::from_tuple(x.clone())?)?.to_tuple().floats();
     let at = x.floats();
     let places = places(&x);

@@ -1,12 +1,11 @@
 //! Selects the backend that runs a program.
 
-use accel_core::afun::{Afun, Compiled};
+use accel_core::afun::{AsAfun, Compiled};
 use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::types::{Arrays, Inputs};
 use accel_native::Native;
-use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
@@ -65,30 +64,27 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 /// # Errors
 /// Mistakes in the program (stored when it was staged), a missing derivative, inputs that do not match, and failures of the
 /// run.
-pub fn run<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R> {
+pub fn run<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, inputs: impl Inputs<A>) -> Result<R> {
     run_on(default_backend()?, prog, inputs)
 }
 
 /// Runs a program on the given backend. The errors are those of [`run`].
 pub fn run_on<A: Arrays, R: Arrays>(
     backend: &dyn Backend,
-    prog: impl Borrow<Afun<A, R>>,
+    prog: impl AsAfun<A, R>,
     inputs: impl Inputs<A>,
 ) -> Result<R> {
-    prog.borrow().run_on(backend, inputs)
+    prog.as_afun().run_on(backend, inputs)
 }
 
 /// Compiles a program on the default backend, to run it many times. The errors are those of [`run`].
-pub fn compile<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>) -> Result<Compiled<A, R>> {
+pub fn compile<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>) -> Result<Compiled<A, R>> {
     compile_on(default_backend()?, prog)
 }
 
 /// Compiles a program on the given backend. The errors are those of [`run`].
-pub fn compile_on<A: Arrays, R: Arrays>(
-    backend: &dyn Backend,
-    prog: impl Borrow<Afun<A, R>>,
-) -> Result<Compiled<A, R>> {
-    Compiled::new(backend, prog.borrow())
+pub fn compile_on<A: Arrays, R: Arrays>(backend: &dyn Backend, prog: impl AsAfun<A, R>) -> Result<Compiled<A, R>> {
+    Compiled::new(backend, prog.as_afun())
 }
 
 #[cfg(test)]

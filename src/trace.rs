@@ -24,11 +24,10 @@
 //! ```
 
 use crate::choice::default_backend;
-use accel_core::afun::Afun;
+use accel_core::afun::AsAfun;
 use accel_core::error::Result;
 use accel_core::types::{Arrays, Inputs};
 pub use accel_trace::{Adjoints, Keep, RawTrace, Stats, Trace, Work, named, trace_on};
-use std::borrow::Borrow;
 
 /// Runs a program once on the default backend, operation by operation, and records the straight-line program of this run.
 /// [`trace_on`] does the same on a backend of your choice: on the interpreter, for example, nothing is compiled.
@@ -36,7 +35,7 @@ use std::borrow::Borrow;
 /// # Errors
 /// Those of [`run`](crate::run).
 pub fn trace<A: Arrays, R: Arrays>(
-    prog: impl Borrow<Afun<A, R>>,
+    prog: impl AsAfun<A, R>,
     inputs: impl Inputs<A>,
     keep: Keep,
 ) -> Result<(R, Trace<A, R>)> {

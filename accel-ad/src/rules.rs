@@ -13,7 +13,7 @@ use accel_core::repr::op::{self, Cmp, Family, Float1, Float2, Num1, Num2};
 /// A local derivative: multiplication by a factor. Special factors have their own variants.
 ///
 /// NOTE [Strong zeros]: if the adjoint (in forward mode: the tangent) or the local derivative is exactly 0, the contribution is 0,
-/// even if the other one is infinite or NaN. So what is not used has no derivative: `sum (drop 1 (map sqrt [0, 1]))` has the
+/// even if the other one is infinite or NaN. So what is not used has no derivative: `sum (skip 1 (map sqrt [0, 1]))` has the
 /// gradient [0, 1/2]. And a square root of 0 whose argument is constant has the derivative 0.
 ///
 /// The product `d ⊗ f` with this property, `strong_mul`, is not `if d == 0 || f == 0 then 0 else d * f`, whose derivative by `d`

@@ -12,7 +12,6 @@ use crate::repr::{RawTy, Scalars};
 use crate::surface::graph::{ArrayOp, Op, build};
 use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
 use crate::types::{Arrays, Elt, Inputs, Numbers};
-use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -29,6 +28,27 @@ pub struct Afun<Args, R> {
 impl<Args, R> Clone for Afun<Args, R> {
     fn clone(&self) -> Self {
         Afun { program: self.program.clone(), types: PhantomData }
+    }
+}
+
+/// A program from `A` to `R`, or a reference to one: what is run, compiled and called.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a program",
+    label = "expected a program",
+    note = "`afun(f)` makes a program of an array function `f`: `run(&afun(f), &xs)`"
+)]
+pub trait AsAfun<A, R> {
+    /// The program.
+    fn as_afun(&self) -> &Afun<A, R>;
+}
+impl<A, R> AsAfun<A, R> for Afun<A, R> {
+    fn as_afun(&self) -> &Afun<A, R> {
+        self
+    }
+}
+impl<A, R, P: AsAfun<A, R>> AsAfun<A, R> for &P {
+    fn as_afun(&self) -> &Afun<A, R> {
+        (**self).as_afun()
     }
 }
 
@@ -124,9 +144,9 @@ impl<Args, R> Afun<Args, R> {
 /// # Errors
 /// The errors of `prog` are stored, and reported when the surrounding program is run.
 #[track_caller]
-pub fn call<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, args: impl IntoAcc<Arrays = A>) -> Acc<R> {
+pub fn call<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, args: impl IntoAcc<Arrays = A>) -> Acc<R> {
     let args = args.into_acc();
-    let program = prog.borrow().program().cloned();
+    let program = prog.as_afun().program().cloned();
     Acc::new(build("call", Location::caller(), |b| {
         let args = b.id(args.handle());
         match program {

@@ -12,13 +12,12 @@ use crate::show;
 use crate::statistics::{Stats, stats};
 use crate::steps::Steps;
 use accel_ad::{Reverse, reverse_mode};
-use accel_core::afun::Afun;
+use accel_core::afun::{Afun, AsAfun};
 use accel_core::ast::{Program, conforms};
 use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawArray, RawExtents, RawTy};
 use accel_core::types::{Arrays, Inputs};
-use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -73,11 +72,11 @@ impl<A, R> Clone for Trace<A, R> {
 /// A mistake in the program, inputs that do not match, and whatever fails in the run.
 pub fn trace_on<A: Arrays, R: Arrays>(
     backend: &'static dyn Backend,
-    prog: impl Borrow<Afun<A, R>>,
+    prog: impl AsAfun<A, R>,
     inputs: impl Inputs<A>,
     keep: Keep,
 ) -> Result<(R, Trace<A, R>)> {
-    let (result, recorded) = RawTrace::record(backend, prog.borrow().program()?, &inputs.to_tuple(), keep)?;
+    let (result, recorded) = RawTrace::record(backend, prog.as_afun().program()?, &inputs.to_tuple(), keep)?;
     Ok((R::from_tuple(result)?, Trace { recorded: Arc::new(recorded), types: PhantomData }))
 }
 

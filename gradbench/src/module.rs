@@ -6,7 +6,6 @@ use accel::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
-use std::borrow::Borrow;
 
 /// The reason why a function has no value.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +47,7 @@ impl Module {
     pub fn function<I, A, R, O>(
         self,
         name: &'static str,
-        program: impl Borrow<Afun<A, R>>,
+        program: impl AsAfun<A, R>,
         arguments: impl Fn(I) -> Result<A, Failure> + 'static,
         output: impl Fn(R) -> O + 'static,
     ) -> Result<Module, Error>
@@ -73,7 +72,7 @@ impl Module {
     pub fn function_of_numbers<A: Numbers, R: Numbers>(
         self,
         name: &'static str,
-        program: impl Borrow<Afun<A, R>>,
+        program: impl AsAfun<A, R>,
     ) -> Result<Module, Error>
     where
         A::Values: DeserializeOwned,

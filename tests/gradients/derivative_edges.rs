@@ -96,9 +96,9 @@ fn gradients_by_several_scalars_at_once() {
 #[test]
 fn loops_that_change_extents_have_no_reverse_mode_on_any_backend() {
     let backwards = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| take(v.shape() - 1, reverse(v)), a))));
-    let shorter = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| drop(1, v), a))));
+    let shorter = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| skip(1, v), a))));
     let twice = afun(|a: V| {
-        let inner = |v: V| aiterate(2, |v: V| drop(1, v), v);
+        let inner = |v: V| aiterate(2, |v: V| skip(1, v), v);
         sum(aiterate(2, |v: V| map(|x| x * 0.5, inner(v)), a))
     });
     for f in [backwards, shorter, twice] {

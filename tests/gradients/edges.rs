@@ -96,7 +96,7 @@ fn plain_roots<T: Real>(xs: &[T]) -> Vec<T> {
 }
 
 vectors! {
-    dropped: [0.0, 1.0] => [0.0, 0.5], |x| sum(drop(1, roots(x))), |x| plain_roots(x)[1];
+    dropped: [0.0, 1.0] => [0.0, 0.5], |x| sum(skip(1, roots(x))), |x| plain_roots(x)[1];
     not_gathered: [0.0, 1.0] => [0.0, 0.5],
         |x| { let y = roots(x); sum(generate(1, move |i| y.at(i + 1))) },
         |x| plain_roots(x)[1];

@@ -28,6 +28,7 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+mod joining;
 mod matrices;
 mod operations;
 mod passive;

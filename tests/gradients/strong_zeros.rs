@@ -125,7 +125,7 @@ fn unused(program: impl Fn(V, Function) -> S + Copy + 'static) {
 
 #[test]
 fn dropped() {
-    unused(|x, f| sum(drop(1, map(f, x))));
+    unused(|x, f| sum(skip(1, map(f, x))));
 }
 
 #[test]
@@ -168,10 +168,10 @@ fn in_tuples() {
 #[test]
 fn in_rows_that_are_not_used() {
     let rows = |x: V, f: Function| replicate((All, 3), map(f, x));
-    unused(move |x, f| sum(drop(1, sum(rows(x, f)))));
-    unused(move |x, f| sum(drop(1, product(rows(x, f)))));
-    unused(move |x, f| sum(drop(1, fold(|x, y| x.max(y), -9.0, rows(x, f)))));
-    unused(move |x, f| sum(drop(1, fold(|x, y| x * y + x + y, 0.5, rows(x, f)))));
+    unused(move |x, f| sum(skip(1, sum(rows(x, f)))));
+    unused(move |x, f| sum(skip(1, product(rows(x, f)))));
+    unused(move |x, f| sum(skip(1, fold(|x, y| x.max(y), -9.0, rows(x, f)))));
+    unused(move |x, f| sum(skip(1, fold(|x, y| x * y + x + y, 0.5, rows(x, f)))));
     unused(move |x, f| sum(slice((1i64, All), scanl(|x, y| x + y, 0.5, rows(x, f)))));
     unused(move |x, f| sum(slice((1i64, All), scanl1(|x, y| x * y, rows(x, f)))));
     unused(move |x, f| sum(slice((1i64, All), scanr(|x, y| x * y + x + y, 0.5, rows(x, f)))));
@@ -187,10 +187,10 @@ fn before_and_after_a_scan() {
 
 #[test]
 fn in_loops() {
-    unused(|x, f| sum(drop(1, aiterate(2, move |y: V| zip_with(move |x, y| f(x) * y + y, x, y), x))));
+    unused(|x, f| sum(skip(1, aiterate(2, move |y: V| zip_with(move |x, y| f(x) * y + y, x, y), x))));
     unused(|x, f| sum(aiterate(2, |y: V| imap(|i, y| cond(i.eq(1), y * y, 0.0), y), map(f, x))));
-    unused(|x, f| sum(drop(1, map(move |x| iterate(2, move |y: Exp<f64>| f(x) * y + y, x), x))));
-    unused(|x, f| sum(drop(1, map(move |x| iterate(3, |y: Exp<f64>| y * y, f(x)), x))));
+    unused(|x, f| sum(skip(1, map(move |x| iterate(2, move |y: Exp<f64>| f(x) * y + y, x), x))));
+    unused(|x, f| sum(skip(1, map(move |x| iterate(3, |y: Exp<f64>| y * y, f(x)), x))));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn of_the_thesis() {
     agree::<Example>(&[5.0, 3.0], |x| number(x.at(0) + x.at(0) * x.at(1)));
 
     plain!(FreeVariable, x => x[1..].iter().map(|&b| x[0] * b.sin() + b * x[0]).sum());
-    agree::<FreeVariable>(&[0.5, 1.0, -2.0, 0.3], |x| sum(map(|b| x.at(0) * b.sin() + b * x.at(0), drop(1, x))));
+    agree::<FreeVariable>(&[0.5, 1.0, -2.0, 0.3], |x| sum(map(|b| x.at(0) * b.sin() + b * x.at(0), skip(1, x))));
 
     plain!(Branching, x => x.iter().map(|&b| if b > T::zero() { b * b * b } else { b * T::lit(0.5) }).sum());
     agree::<Branching>(&[1.0, -2.0, 0.3, -0.1], |x| sum(map(|b| cond(b.gt(0.0), b * b * b, b * 0.5), x)));
@@ -140,11 +140,11 @@ fn of_the_article() {
     agree::<AddOne>(&[1.0, 2.0, 3.0], |x| sum(map(|x| x + 1.0, x)));
 
     plain!(Dot, x => x[..3].iter().zip(&x[3..]).map(|(&a, &b)| a * b).sum());
-    agree::<Dot>(&[1.0, -2.0, 3.0, 0.5, 4.0, -1.0], |x| dot(take(3, x), drop(3, x)));
+    agree::<Dot>(&[1.0, -2.0, 3.0, 0.5, 4.0, -1.0], |x| dot(take(3, x), skip(3, x)));
 
     plain!(MatrixVector, x => (0..3).map(|i| (0..3).map(|j| x[3 * i + j] * x[9 + j]).sum::<T>()).sum());
     let x: Vec<f64> = (0..12).map(|i| (f64::from(i) * 0.7).cos()).collect();
-    agree::<MatrixVector>(&x, |x| sum(matvec(reshape((3, 3), take(9, x)), drop(9, x))));
+    agree::<MatrixVector>(&x, |x| sum(matvec(reshape((3, 3), take(9, x)), skip(9, x))));
 }
 
 /// Of the article: the rotation of a vector by a quaternion, a network, and particles with friction in a field.
@@ -180,7 +180,7 @@ fn of_its_benchmarks() {
     });
     let x: Vec<f64> = (0..24).map(|i| (f64::from(i * i) * 0.37 + 0.2).sin()).collect();
     agree::<Network>(&x, |x| {
-        let part = |from: i64, n: i64| take(n, drop(from, x));
+        let part = |from: i64, n: i64| take(n, skip(from, x));
         let layer = |w: V, v: V| map(|y| y.max(0.0), matvec(reshape((3, 3), w), v));
         let h = layer(part(15, 9), layer(part(3, 9), part(0, 3)));
         let out = zip_with(|h, b| h + b, h, part(12, 3));

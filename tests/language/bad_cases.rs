@@ -52,7 +52,7 @@ const EXTENTS: [usize; 8] = [0, 1, 2, 31, 97, 257, 1009, 4099];
 fn vectors_of_special_extents() {
     let moved = afun(|xs: V| {
         let n = xs.len();
-        let (a, b) = (take(3, xs), drop(2, xs));
+        let (a, b) = (take(3, xs), skip(2, xs));
         (zip_with_min(|x, y| x * 2.0 + y, a, b), reverse(xs), concat(xs, b), backpermute(n * 2, |i| i / 2, xs))
     });
     let folded = afun(|xs: V| {

@@ -234,7 +234,7 @@ fn indices_outside() {
     let prog = afun(|m: Acc<Matrix<f64>>| slice((All, 3), m));
     tells(&interpreted(&prog, &m), &["`slice`", &line(line!() - 1), "[3]"]);
     tells(&failure(prog, &m), &["`slice`", &line(line!() - 2), "3]"]);
-    let prog = afun(|m: Acc<Matrix<f64>>| slice((-1, All), m));
+    let prog = afun(|m: Acc<Matrix<f64>>| slice((constant(-1), All), m));
     tells(&interpreted(&prog, &m), &["`slice`", "[-1]", "[2]"]);
     tells(&failure(prog, &m), &["`slice`", "[-1", "[2"]);
     let prog = afun(|m: Acc<Matrix<f64>>| slice_inner(i64::MAX, m));

@@ -11,7 +11,7 @@ use accel_core::pass::count;
 type Objective = Afun<Vector<f64>, Scalar<f64>>;
 
 /// Runs a program on the interpreter.
-fn run<A: Arrays, R: Arrays>(prog: impl std::borrow::Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R, Error> {
+fn run<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, inputs: impl Inputs<A>) -> Result<R, Error> {
     run_on(&Interpreter, prog, inputs)
 }
 

@@ -20,6 +20,13 @@ pub struct Array<Sh, T> {
     types: PhantomData<fn() -> (Sh, T)>,
 }
 
+/// An array with no dimensions: a single element.
+pub type Scalar<T> = Array<Z, T>;
+/// An array with one dimension.
+pub type Vector<T> = Array<Dim1, T>;
+/// An array with two dimensions: rows and columns.
+pub type Matrix<T> = Array<Dim2, T>;
+
 impl<Sh, T> Clone for Array<Sh, T> {
     fn clone(&self) -> Self {
         Array { raw: self.raw.clone(), types: PhantomData }

@@ -1,11 +1,10 @@
 //! Finds NaN in a run of a program, for users.
 
 use super::finding::Finding;
-use crate::afun::Afun;
+use crate::afun::AsAfun;
 use crate::error::Result;
 use crate::interp::Interpreted;
 use crate::types::{Arrays, Inputs};
-use std::borrow::Borrow;
 
 /// Runs a program on the interpreter and finds where NaN or infinity appears first. `None` if every operation has finite
 /// results for finite arguments. The program can be a derivative: `find_nan(grad(&prog), &xs)`.
@@ -27,10 +26,7 @@ use std::borrow::Borrow;
 ///
 /// # Errors
 /// Those of a run, if nothing was found before.
-pub fn find_nan<A: Arrays, R: Arrays>(
-    prog: impl Borrow<Afun<A, R>>,
-    inputs: impl Inputs<A>,
-) -> Result<Option<Finding>> {
-    let program = Interpreted::new(prog.borrow().program()?);
+pub fn find_nan<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, inputs: impl Inputs<A>) -> Result<Option<Finding>> {
+    let program = Interpreted::new(prog.as_afun().program()?);
     Ok(program.run_watched(&inputs.to_tuple())?.0)
 }

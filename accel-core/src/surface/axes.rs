@@ -1,11 +1,10 @@
 //! The order of dimensions: every function of innermost rows along any axis.
 
-use super::graph::{ArrayOp, attribute_to, build};
+use super::graph::attribute_to;
 use super::index::{components, from_components};
+use super::primitives::failed;
 use super::{Acc, IntoShape, backpermute, shape};
 use crate::array::Array;
-use crate::ast::ty::Repr;
-use crate::error::Error;
 use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Shape};
 use std::panic::Location;
 
@@ -79,17 +78,10 @@ impl<Sh: Shape, T: Elt> Acc<Array<Sh, T>> {
     /// ```
     #[track_caller]
     pub fn in_order<const N: usize>(self, order: [usize; N]) -> Acc<Array<Sh, T>> {
-        let at = Location::caller();
-        let _site = attribute_to("in_order", at);
+        let site = ("in_order", Location::caller());
+        let _site = attribute_to(site.0, site.1);
         if !(0..Sh::RANK).all(|k| order.contains(&k)) || N != Sh::RANK {
-            return Acc::new(build("in_order", at, |b| {
-                b.fail(Error::Shape {
-                    op: format!("`in_order` at {at}"),
-                    expected: format!("each of the {} dimensions once, from 0", Sh::RANK),
-                    found: format!("{order:?}"),
-                });
-                b.push(ArrayOp::Unit, <Array<Sh, T> as crate::types::Arrays>::Repr::raw())
-            }));
+            return failed(site, format!("each of the {} dimensions once, from 0", Sh::RANK), format!("{order:?}"));
         }
         ordered(self, &order)
     }

@@ -283,6 +283,13 @@ impl<Sh: Shape, T: Floating> Arr<Sh, T> {
         x.beside(|(a, b): (Exp<T>, Exp<T>), x: Exp<T>| a.beta_inc(b, x), b.beside(|a: Exp<T>, b: Exp<T>| (a, b), self))
     }
 
+    /// [`Exp::ln`] of each element, under the name that it has in NumPy.
+    #[deprecated(note = "the natural logarithm is `ln`; `log2` and `log10` are those to other bases")]
+    #[track_caller]
+    pub fn log(self) -> Arr<Sh, T> {
+        self.ln()
+    }
+
     /// [`Exp::powi`] of each element.
     #[track_caller]
     pub fn powi(self, n: i32) -> Arr<Sh, T> {

@@ -119,6 +119,13 @@ impl<T: Integral> Exp<T> {
 }
 
 impl<T: Floating> Exp<T> {
+    /// The natural logarithm, under the name that it has in NumPy.
+    #[deprecated(note = "the natural logarithm is `ln`; `log2` and `log10` are those to other bases")]
+    #[track_caller]
+    pub fn log(self) -> Exp<T> {
+        self.ln()
+    }
+
     methods! {
         /// The sine of an angle in radians.
         sin = Op1::Float(Float1::Sin);

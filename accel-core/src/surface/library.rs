@@ -5,8 +5,8 @@ use super::{
     Acc, Exp, IntoShape, ToExp, backpermute, column, cond, constant, fold1, generate, imap, index_head, index_tail,
     map, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, zip_with_min,
 };
-use crate::array::Array;
-use crate::types::{Dim1, Dim2, Elt, Floating, Num, Primitive, Shape, Snoc, Z};
+use crate::array::{Array, Matrix, Scalar, Vector};
+use crate::types::{Elt, Floating, Num, Primitive, Shape, Snoc};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
@@ -20,7 +20,7 @@ pub fn mean<Sh: Shape, T: Floating>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
 
 /// The mean of all elements; NaN without elements.
 #[track_caller]
-pub fn mean_all<Sh: Shape, T: Floating>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn mean_all<Sh: Shape, T: Floating>(xs: Arr<Sh, T>) -> Acc<Scalar<T>> {
     let _site = attribute_to("mean_all", Location::caller());
     sum_all(xs) / size(xs).cast::<T>()
 }
@@ -148,7 +148,7 @@ pub fn one_hot<Sh: Shape, T: Num>(n: impl ToExp<i64>, ks: Arr<Sh, i64>) -> Arr<S
 /// `n` numbers with equal distances from `first` to `last`, both included; `first` alone if `n` is 1. In NumPy,
 /// `linspace(first, last, n)`.
 #[track_caller]
-pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl ToExp<i64>) -> Arr<Dim1, T> {
+pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl ToExp<i64>) -> Acc<Vector<T>> {
     let _site = attribute_to("linspace", Location::caller());
     let (first, last, n) = (first.to_exp(), last.to_exp(), n.to_exp());
     let steps = (n - 1).max(1);
@@ -158,7 +158,7 @@ pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl 
 
 /// The products of all pairs of elements of two vectors, as a matrix with a row for each element of `xs`. In NumPy, `outer(xs, ys)`.
 #[track_caller]
-pub fn outer<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Dim2, T> {
+pub fn outer<T: Num>(xs: Acc<Vector<T>>, ys: Acc<Vector<T>>) -> Acc<Matrix<T>> {
     let _site = attribute_to("outer", Location::caller());
     generate((xs.len(), ys.len()), |(i, j)| xs.at(i) * ys.at(j))
 }

@@ -5,7 +5,9 @@
 
 mod acc;
 mod axes;
+mod boundaries;
 mod control;
+mod convolutions;
 pub mod derive_support;
 mod elementwise;
 mod exp;
@@ -18,12 +20,14 @@ pub(crate) mod handles;
 mod incomplete_beta;
 mod incomplete_gamma;
 mod index;
+mod joining;
 mod library;
 mod node;
 pub(crate) mod nodes;
 mod operators;
 mod pairs;
 mod primitives;
+mod products;
 mod rearranging;
 mod reductions;
 mod rows;
@@ -38,13 +42,16 @@ mod vmap;
 
 pub use acc::{shape, the, use_};
 pub use axes::HasAxis;
+pub use boundaries::{Boundary, Clamp, Constant, Mirror, Neighbours, Outside, Wrap, pad, stencil};
 pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
+pub use convolutions::{Conv, Layout, conv1d, conv2d};
 pub use elementwise::{Column, Operand, Row, column, row, where_};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
 pub use handles::{Acc, Exp};
 pub use index::{index_head, index_tail, snoc};
+pub use joining::{meshgrid, stack, stack_inner, tile};
 pub use library::{
     argmax, argmin, cummax, cummin, cumprod, cumsum, diff, linspace, mean, mean_all, one_hot, outer, roll, std, var,
 };
@@ -52,8 +59,9 @@ pub use primitives::{
     argsort, backpermute, fold, fold1, generate, intersect, map, named, permute, replicate, replicate_inner, reshape,
     scanl, scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
 };
+pub use products::{bmm, csr_matvec};
 pub use rearranging::{
-    concat, drop, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, tail, take, transpose, unzip,
+    concat, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, skip, tail, take, transpose, unzip,
     unzip3, zip, zip_min, zip_with3, zip_with3_min, zip3, zip3_min,
 };
 pub use reductions::{
@@ -64,7 +72,9 @@ pub use rows::{log_softmax, log_sum_exp, norm, softmax};
 pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
 pub use selection::{expand, filter, histogram, partition, sums_at, unique};
-pub use slicing::{All, SliceDim, Slicing};
+pub use slicing::{
+    All, Between, Every, Indices, NewDim, Part, Position, Replication, SliceDim, Slicing, between, every,
+};
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 pub use updates::{set, set_block, set_row, set_slice, update};
 pub use vmap::vmap;

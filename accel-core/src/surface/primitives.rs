@@ -2,11 +2,12 @@
 
 use super::graph::{ArrayOp, Builder, Dir, Handle, ScalarOp, attribute_to, build, visibly_agree};
 use super::handles::{Acc, Exp};
-use super::index::from_components;
+use super::index::{components, from_components};
 use super::nodes::{At, Closure, closure};
-use super::slicing::Slicing;
+use super::slicing::{Part, Replication, Slicing, kept_extents, larger_index};
 use crate::array::Array;
 use crate::ast::ty::Repr;
+use crate::error::Error;
 use crate::repr::{Agreement, RawTy, ScalarType};
 use crate::types::arrays::Arrays;
 use crate::types::elt::{Elt, IntoExp, ToExp};
@@ -22,6 +23,18 @@ fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> A
         let op = f(b);
         b.push(op, A::Repr::raw())
     }))
+}
+
+/// A placeholder for the result of a call that is wrong whatever the arrays are. The program contains the error.
+pub(super) fn failed<A: Arrays>(
+    (name, at): (&'static str, At),
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> Acc<A> {
+    node(name, at, |b| {
+        b.fail(Error::Shape { op: format!("`{name}` at {at}"), expected: expected.into(), found: found.into() });
+        ArrayOp::Unit
+    })
 }
 
 fn unlift<T: Elt>([x]: [Handle; 1]) -> T::Exp {
@@ -335,18 +348,41 @@ fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<boo
 
 /// Adds dimensions by repeating the array: `replicate((n, All), xs)` is a matrix of `n` rows, each of them `xs`.
 #[track_caller]
-pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::Large, T> {
+pub fn replicate<S: Replication, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::Large, T> {
     let (name, at) = ("replicate", Location::caller());
-    let (spec, slx) = dimensions(at, name, &dims.dimensions());
+    let (spec, slx) = dimensions(at, name, &dims.extents());
     node(name, at, |b| ArrayOp::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
-/// Removes dimensions by fixing an index: `slice((i, All), m)` is row `i` of a matrix. An index out of bounds is an
-/// error when the program runs.
+/// Part of an array: for each dimension, [`All`](super::All), a range for a part of it, or an index, which removes it. `slice((i, All), m)` is
+/// row `i` of a matrix, `slice((1..3, 2..), m)` is `m[1:3, 2:]` in NumPy. An `i64` below 0 counts from the end, an `Exp` does not.
+/// [`between`](super::between) is a range with ends of different kinds, [`every`](super::every) takes steps, [`Acc::flip`] goes backwards. An
+/// index out of bounds is an error when the program runs, and so is a range that ends before it begins: nothing is cut off silently.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let parts = afun(|m: Acc<Matrix<i64>>| (slice((-1, All), m), slice((..2, between(1, -1)), m), slice((0, every(2, ..)), m)));
+/// let m = Array::matrix(2, 4, (0..8).collect())?;
+/// let (last_row, middle, even) = run_with(&Interpreter, &parts, &m)?;
+/// assert_eq!(last_row.as_slice(), [4, 5, 6, 7]);
+/// assert_eq!(middle.as_slice(), [1, 2, 5, 6]);
+/// assert_eq!(even.as_slice(), [0, 2]);
+/// # Ok::<(), Error>(())
+/// ```
 #[track_caller]
 pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small, T> {
     let (name, at) = ("slice", Location::caller());
-    let (spec, slx) = dimensions(at, name, &dims.dimensions());
+    let _site = attribute_to(name, at);
+    let extents = components(super::shape(xs));
+    let parts = dims.parts(&extents);
+    if parts.iter().any(|part| matches!(part, Part::Range { .. })) {
+        let sh = kept_extents::<S::Small>(&parts, &extents);
+        return backpermute(sh, |ix| larger_index::<S::Small, S::Large>(&parts, ix), xs);
+    }
+    let fixed: Vec<_> = parts.iter().map(|part| if let Part::At(i) = part { Some(*i) } else { None }).collect();
+    let (spec, slx) = dimensions(at, name, &fixed);
     node(name, at, |b| ArrayOp::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
@@ -385,13 +421,13 @@ impl<Sh: Shape, T: Elt> Acc<Array<Sh, T>> {
 #[track_caller]
 pub fn size<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Exp<i64> {
     let _site = attribute_to("size", Location::caller());
-    super::index::components(super::shape(xs)).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
+    components(super::shape(xs)).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
 }
 
 /// The smaller extent in each dimension.
 #[track_caller]
 pub fn intersect<Sh: Shape>(a: Exp<Sh>, b: Exp<Sh>) -> Exp<Sh> {
     let _site = attribute_to("intersect", Location::caller());
-    let (a, b) = (super::index::components(a), super::index::components(b));
+    let (a, b) = (components(a), components(b));
     from_components(&a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect::<Vec<_>>())
 }

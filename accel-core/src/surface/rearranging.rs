@@ -7,9 +7,9 @@ use super::{
     Acc, Exp, IntoExp, IntoShape, ToExp, backpermute, cond, generate, intersect, map, permute, shape, zip_with,
     zip_with_min,
 };
-use crate::array::Array;
+use crate::array::{Array, Matrix, Vector};
 use crate::repr::Agreement;
-use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc};
+use crate::types::{Elt, Num, Shape, Snoc};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
@@ -24,7 +24,7 @@ pub fn fill<S: IntoShape, X: IntoExp>(shape: S, x: X) -> Arr<S::Sh, X::Elt> {
 
 /// The vector 0, 1, …, `n` - 1.
 #[track_caller]
-pub fn iota(n: impl ToExp<i64>) -> Arr<Dim1, i64> {
+pub fn iota(n: impl ToExp<i64>) -> Acc<Vector<i64>> {
     let _site = attribute_to("iota", Location::caller());
     generate(n.to_exp(), |i| i)
 }
@@ -141,7 +141,7 @@ pub fn unzip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xyzs: Arr<Sh, (A, B, C)>) -> (A
 
 /// Exchanges rows and columns.
 #[track_caller]
-pub fn transpose<T: Elt>(m: Arr<Dim2, T>) -> Arr<Dim2, T> {
+pub fn transpose<T: Elt>(m: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
     let _site = attribute_to("transpose", Location::caller());
     let (rows, columns) = m.shape();
     backpermute((columns, rows), |(j, i)| (i, j), m)
@@ -149,7 +149,7 @@ pub fn transpose<T: Elt>(m: Arr<Dim2, T>) -> Arr<Dim2, T> {
 
 /// The elements of `xs` at the indices `from`. An index out of bounds is an error when the program runs.
 #[track_caller]
-pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh, T> {
+pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Acc<Vector<T>>) -> Arr<Sh, T> {
     let _site = attribute_to("gather", Location::caller());
     backpermute(shape(from), |ix| from.at(ix), xs)
 }
@@ -158,7 +158,7 @@ pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh
 /// of them is stored. An index out of bounds is an error when the program runs, and so are vectors `to` and `xs` of
 /// different lengths.
 #[track_caller]
-pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
+pub fn scatter<T: Elt>(to: Acc<Vector<i64>>, defaults: Acc<Vector<T>>, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let site = ("scatter", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let xs = agree(site, Agreement::All, to, xs);
@@ -207,8 +207,8 @@ pub fn take<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<
 
 /// Each innermost row without its first `n` elements.
 #[track_caller]
-pub fn drop<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
-    let _site = attribute_to("drop", Location::caller());
+pub fn skip<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("skip", Location::caller());
     let extent = index_head(shape(xs));
     let n = n.to_exp().max(0).min(extent);
     part(Some(n), extent - n, xs)

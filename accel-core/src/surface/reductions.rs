@@ -6,16 +6,16 @@ use super::{
     Acc, All, ToExp, constant, fold, fold1, index_head, init, replicate, reshape, scanl, scanr, shape, size,
     slice_inner, tail, transpose, zip_with_min,
 };
-use crate::array::Array;
+use crate::array::{Array, Matrix, Scalar, Vector};
 use crate::repr::Agreement;
-use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc, Z};
+use crate::types::{Elt, Num, Shape, Snoc};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
 
 /// The same elements, row by row, as a vector.
 #[track_caller]
-pub fn flatten<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Dim1, T> {
+pub fn flatten<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Acc<Vector<T>> {
     let _site = attribute_to("flatten", Location::caller());
     reshape(size(xs), xs)
 }
@@ -26,14 +26,17 @@ pub fn fold_all<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
     xs: Arr<Sh, T>,
-) -> Arr<Z, T> {
+) -> Acc<Scalar<T>> {
     let _site = attribute_to("fold_all", Location::caller());
     fold(|a, b| users(|| f(a, b)), z, flatten(xs))
 }
 
 /// Folds all elements with the associative function `f`. An array without elements is an error when the program runs.
 #[track_caller]
-pub fn fold1_all<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn fold1_all<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    xs: Arr<Sh, T>,
+) -> Acc<Scalar<T>> {
     let _site = attribute_to("fold1_all", Location::caller());
     fold1(|a, b| users(|| f(a, b)), flatten(xs))
 }
@@ -82,28 +85,28 @@ pub fn any<Sh: Shape>(xs: Arr<Snoc<Sh>, bool>) -> Arr<Sh, bool> {
 
 /// The sum of all elements.
 #[track_caller]
-pub fn sum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn sum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Acc<Scalar<T>> {
     let _site = attribute_to("sum_all", Location::caller());
     sum(flatten(xs))
 }
 
 /// The product of all elements.
 #[track_caller]
-pub fn product_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn product_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Acc<Scalar<T>> {
     let _site = attribute_to("product_all", Location::caller());
     product(flatten(xs))
 }
 
 /// The largest of all elements. An array without elements is an error when the program runs.
 #[track_caller]
-pub fn maximum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn maximum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Acc<Scalar<T>> {
     let _site = attribute_to("maximum_all", Location::caller());
     maximum(flatten(xs))
 }
 
 /// The smallest of all elements. An array without elements is an error when the program runs.
 #[track_caller]
-pub fn minimum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+pub fn minimum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Acc<Scalar<T>> {
     let _site = attribute_to("minimum_all", Location::caller());
     minimum(flatten(xs))
 }
@@ -136,7 +139,7 @@ pub fn scanr_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
 
 /// The inner product of two vectors. Vectors of different lengths are an error when the program runs.
 #[track_caller]
-pub fn dot<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Z, T> {
+pub fn dot<T: Num>(xs: Acc<Vector<T>>, ys: Acc<Vector<T>>) -> Acc<Scalar<T>> {
     let site = ("dot", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let ys = agree(site, Agreement::All, xs, ys);
@@ -145,7 +148,7 @@ pub fn dot<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Z, T> {
 
 /// The product of an n×m matrix and a vector of length m. A vector of another length is an error when the program runs.
 #[track_caller]
-pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
+pub fn matvec<T: Num>(m: Acc<Matrix<T>>, v: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let site = ("matvec", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let v = agree(site, Agreement::Inner, m, v);
@@ -155,7 +158,7 @@ pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
 
 /// The product of an n×m matrix and an m×p matrix. Different inner extents are an error when the program runs.
 #[track_caller]
-pub fn matmul<T: Num>(a: Arr<Dim2, T>, b: Arr<Dim2, T>) -> Arr<Dim2, T> {
+pub fn matmul<T: Num>(a: Acc<Matrix<T>>, b: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
     let site = ("matmul", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let b = agree(site, Agreement::Inner, a, b);

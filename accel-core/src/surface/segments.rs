@@ -13,9 +13,9 @@ use super::{
     Acc, Exp, IntoShape, ToExp, backpermute, cond, constant, fill, fold, generate, imap, map, permute, scanl, scanl1,
     scanr1, shape, the, zip_min,
 };
-use crate::array::Array;
+use crate::array::{Array, Vector};
 use crate::repr::Agreement;
-use crate::types::{Dim1, Elt, Shape, Snoc};
+use crate::types::{Elt, Shape, Snoc};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
@@ -24,14 +24,14 @@ type Arr<Sh, T> = Acc<Array<Sh, T>>;
 #[derive(Clone, Copy)]
 struct Segments {
     /// The position where each segment starts, and the length of the row.
-    starts: Arr<Dim1, i64>,
+    starts: Acc<Vector<i64>>,
     /// For each position the segment that contains it.
-    numbers: Arr<Dim1, i64>,
+    numbers: Acc<Vector<i64>>,
 }
 
 impl Segments {
     /// The segments of these lengths, which must fill the innermost rows of `xs`.
-    fn new<Sh: Shape, T: Elt>(site: (&'static str, At), lengths: Arr<Dim1, i64>, xs: Arr<Snoc<Sh>, T>) -> Segments {
+    fn new<Sh: Shape, T: Elt>(site: (&'static str, At), lengths: Acc<Vector<i64>>, xs: Arr<Snoc<Sh>, T>) -> Segments {
         let least = the(fold(|x, y| x.min(y), 0i64, lengths));
         // A sum that wraps could be the extent by chance.
         let most = constant(i64::MAX);
@@ -42,7 +42,7 @@ impl Segments {
     }
 
     /// The segments that start at these positions, in a row of length `n`.
-    fn starting(starts: Arr<Dim1, i64>, n: Exp<i64>) -> Segments {
+    fn starting(starts: Acc<Vector<i64>>, n: Exp<i64>) -> Segments {
         // Where empty segments start, another one starts that is not empty, or the row ends.
         let one = fill(starts.shape() - 1, 1i64);
         let started = permute(|x, y| x + y, fill(n, 0i64), |k| (starts.at(k).lt(n), starts.at(k)), one);
@@ -165,7 +165,7 @@ fn extended<Sh: Shape, T: Elt>(longer: Segments, dir: Dir, z: Exp<T>, xs: Arr<Sn
 pub fn fold_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("fold_seg", Location::caller());
@@ -189,7 +189,7 @@ pub fn fold_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 #[track_caller]
 pub fn fold1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("fold1_seg", Location::caller());
@@ -215,7 +215,7 @@ pub fn fold1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 pub fn scanl_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("scanl_seg", Location::caller());
@@ -239,7 +239,7 @@ pub fn scanl_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 pub fn scanr_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("scanr_seg", Location::caller());
@@ -263,7 +263,7 @@ pub fn scanr_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 #[track_caller]
 pub fn scanl1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("scanl1_seg", Location::caller());
@@ -286,7 +286,7 @@ pub fn scanl1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 #[track_caller]
 pub fn scanr1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("scanr1_seg", Location::caller());
@@ -313,7 +313,7 @@ pub fn scanr1_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 pub fn scanl_ex_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> (Arr<Snoc<Sh>, T>, Arr<Snoc<Sh>, T>) {
     let site = ("scanl_ex_seg", Location::caller());
@@ -342,7 +342,7 @@ pub fn scanl_ex_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
 pub fn scanr_ex_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
-    lengths: Arr<Dim1, i64>,
+    lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> (Arr<Snoc<Sh>, T>, Arr<Snoc<Sh>, T>) {
     let site = ("scanr_ex_seg", Location::caller());

@@ -8,11 +8,9 @@ use super::{
     Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, take, the,
     zip_with,
 };
-use crate::array::Array;
-use crate::types::{Dim1, Elt, Num, Primitive, Z};
+use crate::array::{Scalar, Vector};
+use crate::types::{Elt, Num, Primitive};
 use std::panic::Location;
-
-type Vector<T> = Acc<Array<Dim1, T>>;
 
 /// The elements for which `keep` is true, in their order.
 ///
@@ -26,14 +24,17 @@ type Vector<T> = Acc<Array<Dim1, T>>;
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn filter<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> Vector<T> {
+pub fn filter<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let _site = attribute_to("filter", Location::caller());
     selected(kept(keep, xs), xs)
 }
 
 /// The elements for which `keep` is true, and the others, each in their order.
 #[track_caller]
-pub fn partition<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> (Vector<T>, Vector<T>) {
+pub fn partition<T: Elt, R: ToExp<bool>>(
+    keep: impl FnOnce(T::Exp) -> R,
+    xs: Acc<Vector<T>>,
+) -> (Acc<Vector<T>>, Acc<Vector<T>>) {
     let _site = attribute_to("partition", Location::caller());
     let keep = kept(keep, xs);
     (selected(keep, xs), selected(map(|keep| !keep, keep), xs))
@@ -50,7 +51,7 @@ pub fn partition<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vec
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn unique<K: Primitive>(xs: Vector<K>) -> Vector<K> {
+pub fn unique<K: Primitive>(xs: Acc<Vector<K>>) -> Acc<Vector<K>> {
     let _site = attribute_to("unique", Location::caller());
     let order = argsort(xs);
     let sorted = gather(order, xs);
@@ -71,7 +72,7 @@ pub fn unique<K: Primitive>(xs: Vector<K>) -> Vector<K> {
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn expand(lengths: Vector<i64>) -> Vector<i64> {
+pub fn expand(lengths: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
     let _site = attribute_to("expand", Location::caller());
     let lengths = map(|n| n.max(0), lengths);
     let (starts, total) = scanl_ex(|a, b| a + b, 0i64, lengths);
@@ -91,7 +92,7 @@ pub fn expand(lengths: Vector<i64>) -> Vector<i64> {
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn histogram(n: impl ToExp<i64>, xs: Vector<i64>) -> Vector<i64> {
+pub fn histogram(n: impl ToExp<i64>, xs: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
     let _site = attribute_to("histogram", Location::caller());
     sums_at(n, xs, fill(xs.len(), 1i64))
 }
@@ -100,21 +101,21 @@ pub fn histogram(n: impl ToExp<i64>, xs: Vector<i64>) -> Vector<i64> {
 /// `to[i]` equal to it. Elements with other numbers are dropped. Vectors of different lengths are an error when the program runs. (In
 /// JAX, this is `segment_sum`.)
 #[track_caller]
-pub fn sums_at<T: Num>(n: impl ToExp<i64>, to: Vector<i64>, xs: Vector<T>) -> Vector<T> {
+pub fn sums_at<T: Num>(n: impl ToExp<i64>, to: Acc<Vector<i64>>, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let _site = attribute_to("sums_at", Location::caller());
     let (n, xs) = (n.to_exp().max(0), zip_with(|_, x| x, to, xs));
     let inside = |i: Exp<i64>| (to.at(i).ge(0).and(to.at(i).lt(n)), to.at(i));
     permute(|a, b| a + b, fill(n, lit::<T>(0.0)), inside, xs)
 }
 
-fn kept<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Vector<T>) -> Vector<bool> {
+fn kept<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Acc<Vector<T>>) -> Acc<Vector<bool>> {
     map(|x| users(|| keep(x)).to_exp(), xs)
 }
 
 /// The elements at places where `keep` is true.
-fn selected<T: Elt>(keep: Vector<bool>, xs: Vector<T>) -> Vector<T> {
+fn selected<T: Elt>(keep: Acc<Vector<bool>>, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let ones = map(|keep| cond::<i64>(keep, 1, 0), keep);
-    let (places, count): (Vector<i64>, Acc<Array<Z, i64>>) = scanl_ex(|a, b| a + b, 0i64, ones);
+    let (places, count): (Acc<Vector<i64>>, Acc<Scalar<i64>>) = scanl_ex(|a, b| a + b, 0i64, ones);
     let count = the(count);
     let from =
         permute(|new, _| new, take(count, iota(xs.len())), |i: Exp<i64>| (keep.at(i), places.at(i)), iota(xs.len()));

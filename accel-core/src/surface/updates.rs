@@ -7,10 +7,11 @@
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
 use super::primitives::{agree_shapes, permute};
+use super::slicing::{kept_extents, larger_index};
 use super::{Acc, All, IntoShape, Slicing, ToExp, shape, unit};
-use crate::array::Array;
+use crate::array::{Array, Matrix, Vector};
 use crate::repr::Agreement;
-use crate::types::{Dim1, Dim2, Elt, Shape};
+use crate::types::{Elt, Shape};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
@@ -71,22 +72,16 @@ pub fn update<Sh: Shape, T: Elt, R: ToExp<T>, I: IntoShape<Sh = Sh>>(
 pub fn set_slice<S: Slicing, T: Elt>(xs: Arr<S::Large, T>, dims: S, part: Arr<S::Small, T>) -> Arr<S::Large, T> {
     let site = ("set_slice", Location::caller());
     let _site = attribute_to(site.0, site.1);
-    let dims = dims.dimensions();
-    let kept = components(shape(xs)).into_iter().zip(&dims).filter(|(_, i)| i.is_none()).map(|(n, _)| n);
-    let own = from_components::<S::Small>(&kept.collect::<Vec<_>>());
-    let part = agree_shapes(site, Agreement::All, own, shape(part), part);
-    let place = |ix: <S::Small as Shape>::Index| {
-        let mut kept = components(ix.into_shape()).into_iter();
-        let all: Vec<_> = dims.iter().filter_map(|i| i.or_else(|| kept.next())).collect();
-        (true, from_components::<S::Large>(&all))
-    };
-    permute(|new, _| new, xs, place, part)
+    let extents = components(shape(xs));
+    let parts = dims.parts(&extents);
+    let part = agree_shapes(site, Agreement::All, kept_extents::<S::Small>(&parts, &extents), shape(part), part);
+    permute(|new, _| new, xs, |ix| (true, larger_index::<S::Small, S::Large>(&parts, ix)), part)
 }
 
 /// The matrix `m` with `row` as its row `i`. An index out of bounds is an error when the program runs, and so is a row of another
 /// length.
 #[track_caller]
-pub fn set_row<T: Elt>(m: Arr<Dim2, T>, i: impl ToExp<i64>, row: Arr<Dim1, T>) -> Arr<Dim2, T> {
+pub fn set_row<T: Elt>(m: Acc<Matrix<T>>, i: impl ToExp<i64>, row: Acc<Vector<T>>) -> Acc<Matrix<T>> {
     let _site = attribute_to("set_row", Location::caller());
     set_slice(m, (i.to_exp(), All), row)
 }

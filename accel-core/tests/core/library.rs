@@ -73,7 +73,7 @@ fn scans() {
 #[test]
 fn parts_of_rows() {
     let m = matrix(2, 3);
-    let f = |m: Acc<Matrix<i64>>| ((take(2, m), drop(2, m), reverse(m)), (init(m), tail(m), concat(m, m)));
+    let f = |m: Acc<Matrix<i64>>| ((take(2, m), skip(2, m), reverse(m)), (init(m), tail(m), concat(m, m)));
     let ((taken, dropped, reversed), (start, end, twice)) = run(f, &m);
     assert_eq!((taken.to_vec(), dropped.to_vec()), (vec![0, 1, 3, 4], vec![2, 5]));
     assert_eq!(reversed.to_vec(), [2, 1, 0, 5, 4, 3]);
@@ -82,7 +82,7 @@ fn parts_of_rows() {
 
     // Counts outside of the row are cut off, and empty rows stay empty.
     let xs = vector(&[1, 2]);
-    let f = |xs: Acc<Vector<i64>>| (take(9, xs), take(-1, xs), drop(9, xs), drop(-1, xs));
+    let f = |xs: Acc<Vector<i64>>| (take(9, xs), take(-1, xs), skip(9, xs), skip(-1, xs));
     assert_eq!(run(f, &xs), (xs.clone(), vector(&[]), vector(&[]), xs.clone()));
     let f = |xs: Acc<Vector<i64>>| (init(xs), tail(xs), reverse(xs), concat(xs, xs));
     assert_eq!(run(f, &vector(&[])), (vector(&[]), vector(&[]), vector(&[]), vector(&[])));

@@ -9,6 +9,7 @@ mod elaborate;
 mod elementwise;
 mod errors;
 mod interp;
+mod joining;
 mod library;
 mod prims;
 mod sharing;

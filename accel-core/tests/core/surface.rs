@@ -142,7 +142,7 @@ fn all_array_functions_compose() {
         let (a, b) = unzip(zip(xs, ns));
         let (d, e, f) = unzip3(zip3(a, b, firsts));
         let g = zip_with3(|x, y, z| x + y.cast::<f64>() + z, d, e, f);
-        let h = acond(the(c), (g, lasts), (concat(xs, drop(1, xs)), m));
+        let h = acond(the(c), (g, lasts), (concat(xs, skip(1, xs)), m));
         let (g, lasts) = h.unlift();
         let (count, powers) =
             awhile(|(n, _)| the(n).lt(3), |(n, p)| (map(|n| n + 1, n), matmul(p, m)), (unit(0i64), m)).unlift();

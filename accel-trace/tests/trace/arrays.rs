@@ -124,7 +124,7 @@ fn loops_may_change_the_extents_of_their_state() {
     let prog = afun(|v: Acc<Vector<f64>>| {
         let halve = |v: Acc<Vector<f64>>| {
             let pairs = generate(size(v) / 2, |i| v.at(i * 2) * v.at(i * 2 + 1).sin());
-            concat(pairs, drop(size(v) / 2 * 2, v))
+            concat(pairs, skip(size(v) / 2 * 2, v))
         };
         sum(awhile(|v| size(v).gt(1), halve, v))
     });

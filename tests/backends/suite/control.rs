@@ -126,7 +126,7 @@ fn loops_over_arrays(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<f32>>| {
         let halves = |xs: Acc<Vector<f32>>| {
             let half = xs.len() / 2;
-            zip_with(|x, y| x + y, take(half, xs), drop(half, xs))
+            zip_with(|x, y| x + y, take(half, xs), skip(half, xs))
         };
         awhile(|xs: Acc<Vector<f32>>| xs.len().gt(1), halves, xs)
     });

@@ -1,4 +1,4 @@
-//! `backpermute`, `gather`, `reshape`, `flatten`, `transpose`, `concat`, `take`, `drop`, `init`, `tail`, `reverse`.
+//! `backpermute`, `gather`, `reshape`, `flatten`, `transpose`, `concat`, `take`, `skip`, `init`, `tail`, `reverse`.
 
 use super::check::Suite;
 use super::samples::*;
@@ -54,10 +54,10 @@ fn parts_of_rows<Sh: Shape, T: Sample>(t: &Suite) {
         };
         let n = extents[Sh::RANK];
         for k in [0, 1, 2, n, n + 3] {
-            let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>, k: Acc<Scalar<i64>>| (take(the(k), xs), drop(the(k), xs)));
+            let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>, k: Acc<Scalar<i64>>| (take(the(k), xs), skip(the(k), xs)));
             t.is(prog, (&xs, &Array::scalar(k as i64)), (part(0, k), part(k.min(n), n)));
         }
-        let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>| (take(-2, xs), drop(-2, xs)));
+        let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>| (take(-2, xs), skip(-2, xs)));
         t.is(prog, &xs, (part(0, 0), xs.clone()));
         let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>| (init(xs), tail(xs)));
         t.is(prog, &xs, (part(0, n.saturating_sub(1)), part(n.min(1), n)));

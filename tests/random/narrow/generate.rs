@@ -277,7 +277,7 @@ impl Maker<'_> {
                         &[
                             (Rearrange::Reverse, 1),
                             (Rearrange::Take(2), 1),
-                            (Rearrange::Drop(1), 1),
+                            (Rearrange::Skip(1), 1),
                             (Rearrange::Row, 2),
                             (Rearrange::Column, 2),
                         ],
@@ -289,7 +289,7 @@ impl Maker<'_> {
                             (Rearrange::Transpose, 2),
                             (Rearrange::Reverse, 2),
                             (Rearrange::Take(1), 2),
-                            (Rearrange::Drop(1), 2),
+                            (Rearrange::Skip(1), 2),
                             (Rearrange::Flatten, 1),
                             (Rearrange::Swap, 2),
                         ],
@@ -350,8 +350,8 @@ impl Maker<'_> {
                 let (x, ty) = self.array(rows)?;
                 use Rearrange::*;
                 let what = match ty.rank {
-                    1 => pick(self.g, &[Reverse, Take(2), Drop(1), Twice]),
-                    _ => pick(self.g, &[Reverse, Take(1), Drop(1), Twice, Transpose, Swap]),
+                    1 => pick(self.g, &[Reverse, Take(2), Skip(1), Twice]),
+                    _ => pick(self.g, &[Reverse, Take(1), Skip(1), Twice, Transpose, Swap]),
                 };
                 (ty, Step::Iterate { times: below(self.g, 4) as i64, what, x })
             }

@@ -472,7 +472,7 @@ fn rearrange(what: Rearrange, x: &Plain) -> Plain {
         Rearrange::Transpose => Plain::generate(vec![x.shape[1], x.shape[0]], |ix| x.at(&[ix[1], ix[0]])),
         Rearrange::Reverse => from_last(x.shape.clone(), &|i| n - 1 - i),
         Rearrange::Take(k) => from_last(with_last(n.min(k as usize)), &|i| i),
-        Rearrange::Drop(k) => {
+        Rearrange::Skip(k) => {
             let k = n.min(k as usize);
             from_last(with_last(n - k), &|i| i + k)
         }

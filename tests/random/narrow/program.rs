@@ -170,7 +170,7 @@ pub enum Rearrange {
     Transpose,
     Reverse,
     Take(i64),
-    Drop(i64),
+    Skip(i64),
     /// All elements as a vector.
     Flatten,
     /// A vector as a matrix of one row.

@@ -294,7 +294,7 @@ impl Builder {
                 g.splice(&little, &[elem(x), elem(y)], &[get(x), get(y)], &mut [])
             }
             Step::Take { n, x } => g.splice(&take_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
-            Step::Drop { n, x } => g.splice(&drop_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
+            Step::Skip { n, x } => g.splice(&skip_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
             Step::Concat { x, y } => g.splice(&concat_(rank(x)), &[out], &[get(x), get(y)], &mut []),
             Step::Product { what, x, y } => {
                 let xs = self.summands(*x, true, false, Count::Row);

@@ -388,7 +388,7 @@ impl Maker {
             | Step::Rearrange { x, .. }
             | Step::Sort { x, .. }
             | Step::Take { x, .. }
-            | Step::Drop { x, .. }
+            | Step::Skip { x, .. }
             | Step::Concat { x, .. }
             | Step::Scatter { defaults: x, .. }
             | Step::Permute { defaults: x, .. } => vec![ty(x)],
@@ -579,7 +579,7 @@ impl Maker {
             80..=82 => {
                 let (x, _) = self.array(rows)?;
                 let n = self.count();
-                if self.r.chance(50) { Step::Take { n, x } } else { Step::Drop { n, x } }
+                if self.r.chance(50) { Step::Take { n, x } } else { Step::Skip { n, x } }
             }
             83 => {
                 let (x, ty) = self.array(rows)?;

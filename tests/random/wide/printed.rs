@@ -543,7 +543,7 @@ fn seed_14() -> Result<ArrayTuple, Error> {
             let x2 = x0 * x1;
             x2
         }, a8);
-        let a12 = drop({
+        let a12 = skip({
             let x0 = constant(6i64);
             x0
         }, a5);
@@ -760,7 +760,7 @@ fn seed_21() -> Result<ArrayTuple, Error> {
             let x11 = x8.cast::<bool>();
             (x11 & (x6.ge(0) & x6.lt(a0.shape())), x6)
         }, a0);
-        let a3 = drop({
+        let a3 = skip({
             let x0 = constant(-3i8);
             let x1 = x0.max(x0);
             let x2 = constant(6369430i64);
@@ -842,7 +842,7 @@ fn seed_22() -> Result<ArrayTuple, Error> {
             ).unlift();
             r1
         };
-        let a6 = drop({
+        let a6 = skip({
             let x0 = constant(6i64);
             x0
         }, a0);
@@ -924,7 +924,7 @@ fn seed_25() -> Result<ArrayTuple, Error> {
                 x0
             },
             |(a3, a4, a5, a6): (Acc<Array<Dim0, i64>>, Acc<Array<Dim2, (i64, i64)>>, Acc<Array<Dim2, (i64, i64)>>, Acc<Array<Dim2, (i64, i64)>>)| {
-                let a7 = drop({
+                let a7 = skip({
                     let x0 = constant(30658i64);
                     x0
                 }, a4);
@@ -1132,7 +1132,7 @@ fn seed_33() -> Result<ArrayTuple, Error> {
             let x8 = x2.i0e();
             x4
         }, a4, a5);
-        let a8 = drop({
+        let a8 = skip({
             let x0 = a5.shape();
             let x1 = constant(20i64);
             let x2 = x0.rem_euclid(x1);
@@ -1565,7 +1565,7 @@ fn seed_40() -> Result<ArrayTuple, Error> {
             let x9 = x1.min(x8);
             (x3, (x5, x9))
         }, a5);
-        let a10 = drop({
+        let a10 = skip({
             let x0 = constant(1i64);
             let x1 = x0 + x0;
             x1
@@ -1619,7 +1619,7 @@ fn seed_41() -> Result<ArrayTuple, Error> {
             let x7 = x5 - x6;
             x7
         });
-        let a11 = drop({
+        let a11 = skip({
             let x0 = constant(-1i64);
             x0
         }, a10);

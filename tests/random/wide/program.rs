@@ -173,7 +173,7 @@ pub enum Step {
         n: Fun,
         x: Arr,
     },
-    Drop {
+    Skip {
         n: Fun,
         x: Arr,
     },
@@ -410,7 +410,7 @@ impl Step {
             Step::Reshape { shape, .. } => vec![shape],
             Step::Replicate { extents, .. } => vec![extents],
             Step::Slice { indices, .. } => vec![indices],
-            Step::Take { n, .. } | Step::Drop { n, .. } => vec![n],
+            Step::Take { n, .. } | Step::Skip { n, .. } => vec![n],
             Step::Acond { c, .. } => vec![c],
             Step::Awhile { times, continues, .. } => vec![times, continues],
             _ => vec![],
@@ -445,7 +445,7 @@ impl Step {
             | Step::Rearrange { x, .. }
             | Step::Sort { x, .. }
             | Step::Take { x, .. }
-            | Step::Drop { x, .. } => f(x),
+            | Step::Skip { x, .. } => f(x),
             Step::ZipWith { x, y, .. }
             | Step::Zip { x, y, .. }
             | Step::Concat { x, y }

@@ -244,7 +244,7 @@ impl Arrays<'_> {
                 format!("sort_by_key{}(a{x}, a{y})", if *descending { "_descending" } else { "" })
             }
             Step::Take { n, x } => format!("take({}, a{x})", of(n)),
-            Step::Drop { n, x } => format!("drop({}, a{x})", of(n)),
+            Step::Skip { n, x } => format!("skip({}, a{x})", of(n)),
             Step::Concat { x, y } => format!("concat(a{x}, a{y})"),
             Step::Product { what, x, y } => format!("{}(a{x}, a{y})", format!("{what:?}").to_lowercase()),
             Step::Acond { c, then, otherwise } => {

@@ -290,8 +290,8 @@ pub fn sort_by_key_(rank: usize, descending: bool) -> Staged {
 pub fn take_(rank: usize) -> Staged {
     at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>, n: Hole<i64>| take(the(n), xs)))
 }
-pub fn drop_(rank: usize) -> Staged {
-    at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>, n: Hole<i64>| drop(the(n), xs)))
+pub fn skip_(rank: usize) -> Staged {
+    at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>, n: Hole<i64>| skip(the(n), xs)))
 }
 pub fn concat_(rank: usize) -> Staged {
     at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>, ys: Array<Snoc<Sh>, X>| concat(xs, ys)))

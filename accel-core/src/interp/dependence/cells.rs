@@ -114,7 +114,7 @@ impl Cell {
         let value = a.value.map(|x| op.eval(x)).transpose()?;
         let smooth = match op {
             Op1::Num(Num1::Neg | Num1::Abs) => true,
-            Op1::Num(Num1::Signum) | Op1::Test(_) | Op1::Int(_) | Op1::Not => false,
+            Op1::Num(Num1::Signum) | Op1::Test(_) | Op1::Int(_) | Op1::Not | Op1::Bits => false,
             Op1::Float(f) => {
                 !matches!(f, Float1::Detach | Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)
             }

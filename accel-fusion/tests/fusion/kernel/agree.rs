@@ -127,7 +127,7 @@ fn moving_and_rearranging() {
     let f = |m: Acc<Matrix<i64>>| {
         let (rows, columns) = m.shape();
         let some = (slice((1, All), m), slice((All, 2), m), slice((1, 2), m), replicate((All, 2, All), m));
-        let moved = (take(2, m), drop(1, m), reverse(m), init(m), tail(m), concat(m, m));
+        let moved = (take(2, m), skip(1, m), reverse(m), init(m), tail(m), concat(m, m));
         (some, moved, flatten(transpose(m)), reshape((columns, rows), map(|x| x * x, m)))
     };
     run(f, &integers(2, 3));

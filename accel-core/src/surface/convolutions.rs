@@ -1,0 +1,172 @@
+//! Convolutions of signals and images with several channels, as sums of products; the compiler makes products of matrices of them.
+
+use super::graph::attribute_to;
+use super::index::{components, from_components};
+use super::primitives::{agree_shapes, failed};
+use super::{Acc, Constant, Exp, IntoShape, ToExp, constant, generate, pad, reshape, sum};
+use crate::array::Array;
+use crate::repr::Agreement;
+use crate::types::{Dim3, Dim4, Dim5, Num, Shape, Snoc};
+use std::panic::Location;
+
+type Arr<Sh, T> = Acc<Array<Sh, T>>;
+type N = Exp<i64>;
+
+/// The order of the dimensions of a convolution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Layout {
+    /// Images of the form [image, channel, row, column], weights [channel of the result, channel, row, column], as in PyTorch.
+    #[default]
+    ChannelsFirst,
+    /// Images of the form [image, row, column, channel], weights [row, column, channel, channel of the result], as in TensorFlow.
+    ChannelsLast,
+}
+
+type Four = (N, N, N, N);
+impl Layout {
+    fn images(self, [n, c, i, j]: [N; 4]) -> Four {
+        match self {
+            Layout::ChannelsFirst => (n, c, i, j),
+            Layout::ChannelsLast => (n, i, j, c),
+        }
+    }
+    fn weights(self, [o, c, k, l]: [N; 4]) -> Four {
+        match self {
+            Layout::ChannelsFirst => (o, c, k, l),
+            Layout::ChannelsLast => (k, l, c, o),
+        }
+    }
+    /// The extents of images in the order of the arguments of `images`.
+    fn channels_second(self, (a, b, c, d): Four) -> [N; 4] {
+        match self {
+            Layout::ChannelsFirst => [a, b, c, d],
+            Layout::ChannelsLast => [a, d, b, c],
+        }
+    }
+    /// The extents of weights in the order of the arguments of `weights`.
+    fn outputs_first(self, (a, b, c, d): Four) -> [N; 4] {
+        match self {
+            Layout::ChannelsFirst => [a, b, c, d],
+            Layout::ChannelsLast => [d, c, a, b],
+        }
+    }
+}
+
+/// How a convolution over `D` dimensions moves: `Conv { padding: [1, 1], ..Conv::default() }`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conv<const D: usize> {
+    /// The distance between the places of the weights, at least 1, in each dimension. 1 by default.
+    pub stride: [i64; D],
+    /// The number of zeros before and after each dimension. 0 by default.
+    pub padding: [i64; D],
+    /// The number of groups of channels: the channels of a group in the result depend on those of this group only. 1 by default.
+    pub groups: i64,
+    /// The order of the dimensions. [`Layout::ChannelsFirst`] by default.
+    pub layout: Layout,
+}
+
+impl<const D: usize> Default for Conv<D> {
+    fn default() -> Self {
+        Conv { stride: [1; D], padding: [0; D], groups: 1, layout: Layout::default() }
+    }
+}
+
+/// The convolution of images by weights (as everywhere in machine learning, the weights are not turned round): in PyTorch,
+/// `conv2d(images, weights, ..)`, in JAX `lax.conv_general_dilated`. An extent n of the images gives (n + 2 padding - extent of the
+/// weights) / stride + 1 places, rounded down. [`Layout`] says the shapes.
+///
+/// Weights for another number of channels are an error when the program runs, and so are channels that the groups do not divide;
+/// a stride, padding or number of groups that is too small is an error when the program is built.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// type Four = Acc<Array<Dim4, f64>>;
+/// let edges = afun(|weights: Four, images: Four| {
+///     conv2d(Conv { padding: [0, 1], ..Conv::default() }, weights, images)
+/// });
+/// let weights = Array::from_vec([1, 1, 1, 3], vec![-1.0, 0.0, 1.0])?;
+/// let images = Array::from_vec([1, 1, 1, 4], vec![1.0, 2.0, 4.0, 8.0])?;
+/// assert_eq!(run_with(&Interpreter, &edges, (&weights, &images))?.as_slice(), [2.0, 3.0, 6.0, -4.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn conv2d<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
+    let site = ("conv2d", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    if conv.stride.iter().any(|s| *s < 1) || conv.padding.iter().any(|p| *p < 0) || conv.groups < 1 {
+        return failed(site, "strides and groups of at least 1, and paddings of at least 0", format!("{conv:?}"));
+    }
+    let [images_n, channels, rows, columns] = conv.layout.channels_second(images.shape());
+    let [outputs, per_group, height, width] = conv.layout.outputs_first(weights.shape());
+    // As many channels as the weights have, and groups that divide the results.
+    let expected = (per_group * conv.groups, outputs / conv.groups * conv.groups).into_shape();
+    let images = agree_shapes(site, Agreement::All, expected, (channels, outputs).into_shape(), images);
+    let [p, q] = conv.padding;
+    let images = match conv.layout {
+        _ if conv.padding == [0, 0] => images,
+        Layout::ChannelsFirst => with_zeros((0, 0, p, q), images),
+        Layout::ChannelsLast => with_zeros((0, p, q, 0), images),
+    };
+    let places = |n: N, d: usize, extent: N| (n + (2 * conv.padding[d] + conv.stride[d]) - extent) / conv.stride[d];
+    let (rows, columns) = (places(rows, 0, height), places(columns, 1, width));
+    let in_group = outputs / conv.groups;
+    let term = |n: N, g: Option<N>, [o, i, j, c, k, l]: [N; 6]| {
+        let place = |i: N, d: usize, k: N| i * conv.stride[d] + k;
+        let behind = |i: N, extent: N| g.map_or(i, |g| g * extent + i);
+        let image = conv.layout.images([n, behind(c, per_group), place(i, 0, k), place(j, 1, l)]);
+        images.at(image) * weights.at(conv.layout.weights([behind(o, in_group), c, k, l]))
+    };
+    match (conv.layout, conv.groups) {
+        (Layout::ChannelsFirst, 1) => {
+            let extents = [images_n, outputs, rows, columns, per_group, height, width];
+            sums(&extents, |[n, o, i, j, c, k, l]: [N; 7]| term(n, None, [o, i, j, c, k, l]))
+        }
+        (Layout::ChannelsLast, 1) => {
+            let extents = [images_n, rows, columns, outputs, height, width, per_group];
+            sums(&extents, |[n, i, j, o, k, l, c]: [N; 7]| term(n, None, [o, i, j, c, k, l]))
+        }
+        (Layout::ChannelsFirst, groups) => {
+            let extents = [images_n, groups.to_exp(), in_group, rows, columns, per_group, height, width];
+            let sums: Arr<Dim5, T> =
+                sums(&extents, |[n, g, o, i, j, c, k, l]: [N; 8]| term(n, Some(g), [o, i, j, c, k, l]));
+            reshape((images_n, outputs, rows, columns), sums)
+        }
+        (Layout::ChannelsLast, groups) => {
+            let extents = [images_n, rows, columns, groups.to_exp(), in_group, height, width, per_group];
+            let sums: Arr<Dim5, T> =
+                sums(&extents, |[n, i, j, g, o, k, l, c]: [N; 8]| term(n, Some(g), [o, i, j, c, k, l]));
+            reshape((images_n, rows, columns, outputs), sums)
+        }
+    }
+}
+
+/// The convolution of signals by weights: as [`conv2d`] with one dimension. Signals have the form [signal, channel, place] and weights
+/// [channel of the result, channel, place], or [signal, place, channel] and [place, channel, channel of the result].
+#[track_caller]
+pub fn conv1d<T: Num>(conv: Conv<1>, weights: Arr<Dim3, T>, signals: Arr<Dim3, T>) -> Arr<Dim3, T> {
+    let _site = attribute_to("conv1d", Location::caller());
+    let Conv { stride: [s], padding: [p], groups, layout } = conv;
+    let conv = Conv { stride: [1, s], padding: [0, p], groups, layout };
+    match layout {
+        Layout::ChannelsFirst => conv2d(conv, weights.expand_dims::<2>(), signals.expand_dims::<2>()).squeeze::<2>(),
+        Layout::ChannelsLast => conv2d(conv, weights.expand_dims::<0>(), signals.expand_dims::<1>()).squeeze::<1>(),
+    }
+}
+
+/// The sums along the three innermost dimensions of the terms that `f` gives for indices below these extents.
+#[track_caller]
+fn sums<Sh: Shape, T: Num, const R: usize>(extents: &[N; R], f: impl FnOnce([N; R]) -> Exp<T>) -> Arr<Sh, T> {
+    let sh = from_components::<Snoc<Snoc<Snoc<Sh>>>>(extents);
+    sum(sum(sum(generate(sh, |ix| {
+        let ix = components(ix.into_shape());
+        f(std::array::from_fn(|k| ix[k]))
+    }))))
+}
+
+/// The array with this number of zeros on both sides of each dimension.
+#[track_caller]
+fn with_zeros<T: Num>(n: (i64, i64, i64, i64), xs: Arr<Dim4, T>) -> Arr<Dim4, T> {
+    pad(n, n, Constant(constant(T::zero())), xs)
+}
