@@ -1,7 +1,7 @@
 //! Executes a plan step by step and frees arrays after their last use.
 
 use super::code::{Machine, bool, no_element};
-use super::extents::int;
+use super::extents::{extents, int};
 use super::lists::{self, Entry, List};
 use super::ops;
 use super::plan::{Block, Op, Plan, Step, Trips};
@@ -10,8 +10,8 @@ use super::watch::Watch;
 use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
-use crate::repr::ArrayTuple;
 use crate::repr::tree::Tree;
+use crate::repr::{ArrayTuple, RawExtents, Scalar};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
@@ -76,8 +76,15 @@ fn block(b: &Block, slots: &mut Slots) -> Result<()> {
     for s in &b.steps {
         if let Err(e) = deep(|| step(s, slots)) {
             slots.note(e)?;
-            let extents = ops::extents_of(&s.op, s.place, slots);
-            s.to.iter().for_each(|to| slots.put(*to, Content::Failed(extents.clone())));
+            let sh = ops::extents_of(&s.op, s.place, slots);
+            // What has its extents from a failed operation has negative ones, too.
+            let scalars = |sh: &RawExtents| sh.iter().map(|e| Scalar::I64(*e as i64)).collect::<Vec<_>>();
+            if !matches!(s.op, Op::Generate { .. } | Op::Backpermute { .. } | Op::Reshape { .. })
+                && let Some(Err(e)) = sh.as_ref().map(|sh| extents(s.place, scalars(sh).into_iter()))
+            {
+                slots.note(e)?;
+            }
+            s.to.iter().for_each(|to| slots.put(*to, Content::Failed(sh.clone())));
         }
         s.frees.iter().for_each(|s| slots.free(*s));
     }

@@ -3,11 +3,13 @@
 use accel_core::interp::Interpreted;
 use accel_core::prelude::*;
 use accel_core::types::Inputs;
+use std::collections::BTreeSet;
 
+/// The different errors: an operation of a program can consist of several.
 fn errors<A: Arrays, R: Arrays>(f: &Afun<A, R>, inputs: impl Inputs<A>) -> Vec<String> {
     let program = f.program().expect("a program");
     let all = Interpreted::new(program).errors(&inputs.to_tuple()).expect("arguments of these types");
-    all.iter().map(Error::to_string).collect()
+    all.iter().map(Error::to_string).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Whether these are all errors: the operations, with which the text of an error begins, and the ends of these texts. Independent
@@ -22,17 +24,18 @@ fn independent_operations_have_errors() {
     let f = afun(|n: Acc<Scalar<i64>>, xs: Acc<Vector<i64>>| {
         let negative = generate(the(n), |i| i);
         let wrong_extents = imap(|i, x: Exp<i64>| i + x, negative);
-        let only_reads = map(|x: Exp<i64>| x + 1, wrong_extents);
+        let also_wrong = map(|x: Exp<i64>| x + 1, wrong_extents);
         let outside = map(|x: Exp<i64>| xs.at(x), xs);
-        let also_reads = zip_with(|x, y| x + y, outside, xs);
+        let reads = zip_with(|x, y| x + y, outside, xs);
         // The extents of what has failed are known.
         let shorter = generate(outside.len() - 5, |i| i);
-        (only_reads, also_reads, shorter)
+        (also_wrong, reads, shorter)
     });
     let found = errors(&f, (&Array::scalar(-1), &Array::vector(vec![0, 3])));
     let expected = [
         ("`generate` at ", "expected extents that are not negative, found [-1]"),
         ("`imap` at ", "expected extents that are not negative, found [-1]"),
+        ("`map` at ", "expected extents that are not negative, found [-1]"),
         ("`at` at ", "index [3] is outside the shape [2]"),
         ("`generate` at ", "expected extents that are not negative, found [-3]"),
     ];
