@@ -32,12 +32,12 @@ impl<A> Stages<'_, A> {
 impl<'a> Stages<'_, X<'a>> {
     fn acc_<'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
         fresh1(|n| match a.view(n) {
-            AccView::Use(_) | AccView::Var(_) => return,
+            AccView::Use(_) | AccView::Var(_) => (),
             AccView::Let(b, body, q) => {
                 self.acc(&b);
                 let close = self.close;
                 let close = |part: &Acc<_, X<'_>>| close(&Acc::let_(&b, &part.cast_env(q)));
-                return Stages { close: &close, found: self.found }.acc(&body);
+                Stages { close: &close, found: self.found }.acc(&body)
             }
             AccView::While(w) => self.acc(&w.init),
             AccView::Loop(l, _) => {

@@ -175,6 +175,7 @@ fn control_flow_by_lane() {
 fn lanes_that_would_fail() {
     same!(
         |v: V, w: V| vmap(|x: Number| acond(the(x).gt(0.0), unit(w.at(the(x).gt(0.0).cast::<i64>() - 1)), x), v),
+        |v: V, w: V| vmap(|x: Number| acond(the(x).le(0.0), x, unit(w.at(the(x).gt(0.0).cast::<i64>() - 1))), v),
         |v: V, w: V| vmap(|x: Number| map(|x| cond(x.gt(0.0), w.at(x.gt(0.0).cast::<i64>() - 1), x), x), v),
         |v: V| vmap(
             |x: Number| {
@@ -198,6 +199,21 @@ fn lanes_that_would_fail() {
     check(&afun(move |m: M| chosen(m, false)), &afun(move |m: M| chosen(m, true)), false);
 }
 
+/// Arrays that differ between lanes and do not have the same extents are an error.
+#[test]
+fn shapes_of_lanes_that_differ() {
+    same!(|m: M| vmap(|row: V| zip_with(|x, y| x * y, row, map(|x| x + 1.0, take(row.len() - 1, row))), m));
+}
+
+/// Only the condition of a loop in scalar code depends on the lane.
+#[test]
+fn conditions_by_lane() {
+    same!(
+        |m: M| vmap(|row: V| unit(while_(|k: Exp<f64>| k.lt(row.at(0).abs() * 3.0), |k| k + 0.7, 0.0)), m),
+        |v: V| vmap(|x: Number| unit(while_(|k: Exp<f64>| k.lt(the(x) * 3.0), |k| k + 0.7, 0.0)), v),
+    );
+}
+
 /// Loops with the same steps in all lanes.
 #[test]
 fn loops() {
@@ -216,6 +232,9 @@ fn loops() {
     });
     both(&|m| vmap(|row: V| map_accum_r(step, sum(row), row).1, m), &|m| {
         looped(|row: V| map_accum_r(step, sum(row), row).1, m)
+    });
+    both(&|m| vmap(|row: V| map_accum_l(step, unit(1.0), take(0, row)).1, m), &|m| {
+        looped(|row: V| map_accum_l(step, unit(1.0), take(0, row)).1, m)
     });
     // The state begins as shared and becomes one of lanes; a part of it stays shared.
     let grow = |row: V| move |(k, s): (Acc<Scalar<i64>>, V)| (map(|k| k + 1, k), zip_with(|x, y| x * 0.5 + y, s, row));

@@ -62,7 +62,7 @@ fn choose(known: &Arrays, by: Option<&Program>) -> Result<(Arrays, usize)> {
         let expected = "at most 2^32 numbers".into();
         return Err(Error::Shape { op: "pattern of a Jacobian".into(), expected, found: all.to_string() });
     }
-    let unknown = numbered(known, |k| Some(k));
+    let unknown = numbered(known, Some);
     let Some(by) = by else { return Ok((unknown, all)) };
     // A choice moves arrays and computes nothing.
     let parts = run::run(&Interpreted::new(by).plan, &unknown).map_err(Stop::error)?;
