@@ -148,6 +148,8 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/numpy.md")]
     struct NumPy;
+    #[doc = include_str!("../book/src/recipes.md")]
+    struct Recipes;
     #[doc = include_str!("../book/src/messages.md")]
     struct Messages;
     #[doc = include_str!("../book/src/nested-parallelism.md")]

@@ -4,6 +4,8 @@ use crate::array_loops::{matrix, succ};
 use crate::harness::{V, jacobian};
 use crate::refined::{Short, ShortNonEmpty};
 use accel::prelude::*;
+use accel_fusion::pipeline::{lower, optimize};
+use accel_fusion::simplify;
 
 type Count = Acc<Scalar<i64>>;
 type M = Acc<Matrix<f64>>;
@@ -83,8 +85,20 @@ fn updates_in_branches() {
     }
 }
 
+/// The loop of reverse mode lists places and old elements, not states.
+#[test]
+fn loops_list_what_branches_overwrite() {
+    for program in &in_branches()[..2] {
+        let program = *program;
+        let gradient = grad(afun(move |a: V| sum(program(a))));
+        let lowered = lower(&simplify(gradient.program().unwrap()).unwrap().0).unwrap();
+        let text = optimize(&lowered, false).unwrap().program.to_string();
+        assert!(text.contains("Array1<bool, i64, f64>") && !text.contains("Array2<f64>"), "{text}");
+    }
+}
+
 /// Programs with loops whose steps update something else by a condition.
-pub fn in_branches() -> [fn(V) -> V; 4] {
+fn in_branches() -> [fn(V) -> V; 4] {
     [
         |a| {
             let step = |i: Exp<i64>, xs: V| {
