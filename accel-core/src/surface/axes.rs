@@ -9,11 +9,13 @@ use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Shape};
 use std::panic::Location;
 
 /// Shapes with a dimension of number `K`; the outermost one is 0, as in NumPy.
+// It does not say `Shape`: where `Snoc<Sh>: Shape` is an assumption instead of an implementation, optimising builds with rustc 1.95 fail
+// with an internal error, since the types of closures over indices then have two forms.
 #[diagnostic::on_unimplemented(
     message = "an array of shape `{Self}` has no axis {K}",
     note = "axes are numbered from 0, the outermost one; a matrix has the axes 0 (down the columns) and 1 (along the rows)"
 )]
-pub trait HasAxis<const K: usize>: Shape {}
+pub trait HasAxis<const K: usize> {}
 macro_rules! axes {
     ($($dim:ty: $($k:literal)*;)*) => { $($(impl HasAxis<$k> for $dim {})*)* };
 }

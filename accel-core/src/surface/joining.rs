@@ -159,7 +159,7 @@ impl<Sh: Shape, T: Elt> Acc<Array<Snoc<Sh>, T>> {
 
 /// `n` elements along axis `K`, from the places that `from` computes.
 #[track_caller]
-fn along<const K: usize, Sh: HasAxis<K>, T: Elt>(
+fn along<const K: usize, Sh: Shape + HasAxis<K>, T: Elt>(
     n: Exp<i64>,
     from: impl FnOnce(Exp<i64>) -> Exp<i64>,
     xs: Arr<Sh, T>,
