@@ -38,7 +38,7 @@ pub mod trace;
 
 pub use accel_ad::{
     Coordinates, Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward,
-    jacobian_reverse, jvp, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+    jacobian_reverse, jvp, value_and_derivative, value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
 };
 pub use accel_core::error::{Error, Result};
 /// Support for the code that the derive macros generate.
@@ -103,7 +103,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`linspace`](prelude::linspace), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
@@ -130,7 +130,8 @@ pub mod prelude {
     #[doc(inline)]
     pub use crate::{
         Arrays, Elt, Error, check_grad, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp,
-        run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+        run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_grad_with_aux,
+        value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::find_nan;

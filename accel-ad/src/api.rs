@@ -112,6 +112,40 @@ pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::
     derived(prog, "value_and_grad", None, |p, by| reverse_mode(p, by, Reverse::ValueAndGradient))
 }
 
+/// Returns the program that computes the value, the gradient and auxiliary results together, for a program with a result `(loss, aux)`.
+///
+/// `loss` is one floating-point number, `aux` anything: an array, a tuple, a record. The result is `((loss, aux), gradient)`. Only
+/// `loss` is differentiated, and everything is computed once. (In JAX, `jax.value_and_grad(f, has_aux=True)`.)
+///
+/// ```
+/// use accel_ad::value_and_grad_with_aux;
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let prog = afun(|w: Acc<Vector<f64>>, x: Acc<Matrix<f64>>, y: Acc<Vector<f64>>| {
+///     let errors = matvec(x, w) - y;
+///     (dot(errors, errors), errors)
+/// });
+/// let (w, y) = (Array::vector(vec![1.0, 2.0]), Array::vector(vec![1.0, 1.0]));
+/// let x = Array::matrix(2, 2, vec![1.0, 0.0, 1.0, 1.0])?;
+/// let program = value_and_grad_with_aux(prog.by(|(w, _, _)| w));
+/// let ((loss, errors), by_w) = run_with(&Interpreter, &program, (&w, &x, &y))?;
+/// assert_eq!((loss.item(), errors.to_vec(), by_w.to_vec()), (4.0, vec![0.0, 2.0], vec![4.0, 4.0]));
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`grad`].
+#[track_caller]
+pub fn value_and_grad_with_aux<D, L, Aux>(prog: D) -> Afun<D::Args, ((L, Aux), D::Parts)>
+where
+    D: Differentiable<Result = (L, Aux)>,
+    L: OneNumber,
+    Aux: Arrays,
+{
+    derived(prog, "value_and_grad_with_aux", None, |p, by| reverse_mode(p, by, Reverse::WithAux))
+}
+
 /// Returns the vector-Jacobian product of a program with any result (reverse mode).
 ///
 /// It maps the argument and the adjoint of the result to the adjoint of the argument, or of its chosen parts. If the
@@ -158,7 +192,7 @@ pub fn hvp<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<(D::Args, D::P
     derived(prog, "hvp", at, |p, by| {
         let gradient = Chosen::<D::Args, D::Parts, D::Parts>::new(reverse_mode(p, by, Reverse::Gradient)?, by)?;
         let product = jvp(gradient);
-        let product = afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).unlift().1);
+        let product = afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).1);
         product.program().cloned()
     })
 }
@@ -287,11 +321,11 @@ struct Directions<'p, A: Arrays, P: Arrays, R: Arrays> {
 impl<A: Arrays, P: Coordinates, R: Coordinates> Directions<'_, A, P, R> {
     fn columns(&self) -> Acc<R::Jacobian<P>> {
         let jvp = jvp(self.prog);
-        R::columns(self.y, self.x, &|dx| call(&jvp, (self.args, dx)).unlift().1.into_acc())
+        R::columns(self.y, self.x, &|dx| call(&jvp, (self.args, dx)).1.into_acc())
     }
     fn rows(&self) -> Acc<R::Jacobian<P>> {
         let vjp = vjp(self.prog);
-        R::rows(self.y, self.x, &|dy| call(&vjp, (self.args, dy)))
+        R::rows(self.y, self.x, &|dy| call(&vjp, (self.args, dy)).into_acc())
     }
 }
 
@@ -306,7 +340,8 @@ fn matrix<A: Arrays, P: Coordinates, R: Coordinates>(
     let whole = || Afun::from_result(afun(|args: Acc<A>| args).program().cloned());
     let parts: Afun<A, P> = prog.by.clone().unwrap_or_else(whole);
     let program = afun(|args: Acc<A>| {
-        jacobian(&Directions { prog: &prog, args, x: call(&parts, args), y: call(&prog.program, args) })
+        let (x, y) = (call(&parts, args).into_acc(), call(&prog.program, args).into_acc());
+        jacobian(&Directions { prog: &prog, args, x, y })
     });
     program.program().cloned()
 }

@@ -26,7 +26,7 @@ mod used;
 
 pub use api::{
     Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward, jacobian_reverse,
-    jvp, value_and_derivative, value_and_grad, value_and_gradient, vjp,
+    jvp, value_and_derivative, value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
 };
 pub use matrices::Coordinates;
 pub use program::{Reverse, forward_mode, reverse_mode};

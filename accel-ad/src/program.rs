@@ -20,6 +20,8 @@ pub enum Reverse {
     Gradient,
     /// `x -> (y, dx)` for a result that is one floating-point number.
     ValueAndGradient,
+    /// `x -> ((y, aux), dx)` for a result `(y, aux)`, of which `y` is one floating-point number and `aux` is only returned.
+    WithAux,
     /// `(x, dy) -> dx`
     Pullback {
         /// The place in the user's source where the derivative is requested.
@@ -38,7 +40,7 @@ pub fn reverse_mode(p: &Program, by: Option<&Program>, mode: Reverse) -> Result<
         let p = p.open(a, r);
         let by = parts(by, &p, c)?;
         let d = match mode {
-            Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p, &by, mode)?,
+            Reverse::Gradient | Reverse::ValueAndGradient | Reverse::WithAux => gradient(&p, &by, mode)?,
             Reverse::Pullback { at } => pullback(&p, &by, at)?,
         };
         finished("ad", &d)?;
@@ -61,23 +63,16 @@ fn parts<'p, 'c>(by: Option<&Program>, p: &Opened<'p, '_>, c: Guard<'c>) -> Resu
 }
 
 fn gradient<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, mode: Reverse) -> Result<Program> {
-    fresh5(|n, m, s, k, l| {
-        let not_scalar = || Error::Type {
+    fresh4(|m, s, k, l| {
+        let x = Idx::zero(&p.arg);
+        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(Size::nil().push()), m);
+        let seed = seed(&p.result, mode == Reverse::WithAux, &primal.code, s).ok_or_else(|| Error::Type {
             op: "gradient".into(),
             expected: "a program whose result is one floating-point number (use `vjp` for others)".into(),
             found: p.result.raw().to_string(),
-        };
-        let TyView::Arr(sh, t, eq) = p.result.view(n) else { return Err(not_scalar()) };
-        let (Some(none), Some(t)) = (sh.same(&Ty::of()), ScalarTy::of(&t).and_then(ScalarTy::float)) else {
-            return Err(not_scalar());
-        };
-        let x = Idx::zero(&p.arg);
-        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(Size::nil().push()), m);
-        let one = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| Floats(t).c(1.0)), None);
-        let float = eq_arr(none.sym(), tan_float(t).sym()).then(tan_arr().sym()).then(eq_tan(eq.sym()));
-        let seed = primal.code.emit(&one.cast(float), s);
+        })?;
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
-        adj.add(&primal.var, &SparseTangent::var(&seed.var));
+        adj.add(&primal.var, &seed.adjoint);
         let start = ACode::start(seed.code.size);
         let mut activity = ArrayLabels::new(vec![of_parts(&by.body)]);
         activity.enter(&primal.code.tele, Size::nil().push());
@@ -88,6 +83,33 @@ fn gradient<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, mode: Reverse) -> Resul
         }
         let y = Acc::var(&seed.up.at(&primal.var)).weaken(&dual.code.tele.embedding());
         Ok(Program::new(&p.arg, &seed.code.close(&dual.code.close(&Acc::pair(&y, &dual.dx)))))
+    })
+}
+
+/// The code after the seed of a gradient, and the adjoint of the result.
+struct Seed<'s, B, A, R> {
+    code: ACode<B, X<'s>>,
+    up: Thinning<A, X<'s>>,
+    adjoint: SparseTangent<X<'s>, Tan<R>>,
+}
+
+/// Emits the adjoint 1 of a result that is one floating-point number. With auxiliary results, this number is the first component of the
+/// result, and the adjoint of the rest is zero. `None` for other results.
+fn seed<'s, B, A, R>(result: &Ty<R>, with_aux: bool, code: &ACode<B, A>, s: Guard<'s>) -> Option<Seed<'s, B, A, R>> {
+    fresh1(|n| match result.view(n) {
+        TyView::Pair(y, _, eq) if with_aux => {
+            let Seed { code, up, adjoint } = seed(&y, false, code, s)?;
+            let both = SparseTangent::pair(&adjoint, &SparseTangent::zero());
+            Some(Seed { code, up, adjoint: both.cast(tan_pair().sym().then(eq_tan(eq.sym()))) })
+        }
+        TyView::Arr(sh, t, eq) if !with_aux => {
+            let (none, t) = (sh.same(&Ty::of())?, ScalarTy::of(&t)?.float()?);
+            let one = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| Floats(t).c(1.0)), None);
+            let float = eq_arr(none.sym(), tan_float(t).sym()).then(tan_arr().sym()).then(eq_tan(eq.sym()));
+            let one = code.emit(&one.cast(float), s);
+            Some(Seed { adjoint: SparseTangent::var(&one.var), code: one.code, up: one.up })
+        }
+        _ => None,
     })
 }
 

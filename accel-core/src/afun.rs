@@ -139,15 +139,16 @@ impl<Args, R> Afun<Args, R> {
 }
 
 /// Applies a finished program to arguments within another program. So programs can use derivatives, as in
-/// `call(&grad(&prog), xs)`.
+/// `call(&grad(&prog), xs)`. The result is taken apart as it is: `let (value, gradient) = call(value_and_grad(&prog), xs)`, and a record
+/// `Model` of arrays is its companion `ModelAcc`.
 ///
 /// # Errors
 /// The errors of `prog` are stored, and reported when the surrounding program is run.
 #[track_caller]
-pub fn call<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, args: impl IntoAcc<Arrays = A>) -> Acc<R> {
+pub fn call<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, args: impl IntoAcc<Arrays = A>) -> R::Acc {
     let args = args.into_acc();
     let program = prog.as_afun().program().cloned();
-    Acc::new(build("call", Location::caller(), |b| {
+    R::unlift(Acc::new(build("call", Location::caller(), |b| {
         let args = b.id(args.handle());
         match program {
             Ok(program) => b.push(ArrayOp::Call(program, args), R::Repr::raw()),
@@ -157,7 +158,7 @@ pub fn call<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, args: impl IntoAcc<Ar
                 b.push(Op::Param, R::Repr::raw())
             }
         }
-    }))
+    })))
 }
 
 fn check_types(program: &Program, arg: RawTy, result: RawTy) -> Result<()> {

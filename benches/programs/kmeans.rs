@@ -52,7 +52,7 @@ pub fn derivatives<P: Arrays, T: Floating>(
     let second = jvp(gradient.by(|(_, centroids)| centroids));
     afun(|points: Acc<P>, centroids: M<T>| {
         let ones = map(|_| lit::<T>(1.0), centroids);
-        let (first, second) = call(&second, ((points, centroids), ones)).unlift();
+        let (first, second) = call(&second, ((points, centroids), ones));
         (call(cost, (points, centroids)), first, second)
     })
 }

@@ -68,7 +68,7 @@ pub fn gradient_in<C: Arrays, P: Point>(
         Mode::Reverse => call(grad(by_x), (data, x)),
         Mode::Forward => {
             let along = jvp(by_x);
-            let slope = |axis| the(call(&along, ((data, x), unit(constant(axis)))).unlift().1);
+            let slope = |axis| the(call(&along, ((data, x), unit(constant(axis)))).1);
             unit(P::point(&P::axes().into_iter().map(slope).collect::<Vec<_>>()))
         }
     }

@@ -147,7 +147,7 @@ where
 {
     let product = jvp(prog);
     let products = afun(|x: Acc<D::Args>, dxs: Acc<ListOf<D::Parts>>| {
-        vmap(|dx| call(&product, (x, retype_acc::<_, D::Parts>(dx.into_acc()))).unlift().1.into_acc(), dxs)
+        vmap(|dx| call(&product, (x, retype_acc::<_, D::Parts>(dx.into_acc()))).1.into_acc(), dxs)
     });
     erased(backend, &products)
 }

@@ -379,9 +379,9 @@ fn second_derivatives() {
     let f = chaos();
     smooth(Short, move |a: V| dot(call(grad(&f), a), map(|x| x.cos(), a)));
     let f = chaos();
-    jacobian((Short, Short), move |a: V, b: V| call(jvp(&grad(&f)), (a, like(b, a))).unlift().1);
+    jacobian((Short, Short), move |a: V, b: V| call(jvp(&grad(&f)), (a, like(b, a))).1);
     let f = chaos();
-    smooth(Short, move |a: V| call(jvp(&f), (a, map(|x| x.sin(), a))).unlift().1);
+    smooth(Short, move |a: V| call(jvp(&f), (a, map(|x| x.sin(), a))).1);
     let listed = || {
         afun(|a: V| {
             let step = |s: Number, x: Number| {
@@ -395,7 +395,7 @@ fn second_derivatives() {
     let f = listed();
     smooth(Short, move |a: V| dot(call(grad(&f), a), a));
     let f = listed();
-    jacobian(Short, move |a: V| call(jvp(&grad(&f)), (a, map(|x| x.cos(), a))).unlift().1);
+    jacobian(Short, move |a: V| call(jvp(&grad(&f)), (a, map(|x| x.cos(), a))).1);
     let f = afun(|a: V| sum(times(2, |v| times(2, |w| zip_with(|x, y| x * y * 0.5 + 0.1, w, v), v), a)));
     smooth(Short, move |a: V| dot(call(grad(&f), a), a));
 }

@@ -118,6 +118,35 @@ fn value_with_gradient() {
     });
 }
 
+/// The value and the gradient are those of the program without the auxiliary results, and these are those of the program.
+#[track_caller]
+fn with_aux<I: Refined, M, X: Arrays>(_: I, f: impl ArrayFn<M, Args = I::Arrays, Result = (Scalar<f64>, X)>) {
+    let program = afun(f);
+    let number = afun(|args: Acc<I::Arrays>| call(&program, args).0);
+    let (results, gradient) = (Ready::new(&program), Ready::new(&grad(&number)));
+    let all = Ready::new(&value_and_grad_with_aux(&program));
+    for_all(move |x: &I::Sample| {
+        let x = Arrays::to_tuple(&I::arrays(x));
+        let expected = [floats(&results.run(&x)?), floats(&gradient.run(&x)?)].concat();
+        let found = floats(&all.run(&x)?);
+        if found == expected { Ok(()) } else { Err(format!("{expected:?} apart, {found:?} together")) }
+    });
+}
+
+#[test]
+fn auxiliary_results() {
+    with_aux((Any, Any), |a: V, b: V| {
+        let c = zip_with_min(|x, y| (x * y).sin(), a, b);
+        (sum(c), (c, (map(|x| x.cast::<i64>(), b), map(|x| 1.0 / (x * x + 1.0), c))))
+    });
+    with_aux(Any, |a: V| (sum(map(|x| x * x, a)), ()));
+    with_aux(Any, |a: V| {
+        let step = |(s, v): (Acc<Scalar<f64>>, V)| (s + sum(v * v) * 0.1, v.sin() * 0.9 + 0.01 * s);
+        aiterate(3, step, (sum(a), a))
+    });
+    with_aux(Any, |a: V| acond(the(sum(a)).gt(0.0), (sum(a * a), a), (sum(a.cos()), a * 2.0)));
+}
+
 /// In `f32`, both modes have the precision of `f32`.
 #[test]
 fn single_precision() {

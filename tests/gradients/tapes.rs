@@ -70,7 +70,7 @@ fn next(x: Exp<f64>) -> Exp<f64> {
 /// The gradient by the vector of a program of a number of steps and a vector.
 fn by_vector(f: impl Fn(Count, V) -> Number + 'static) -> Afun<(Scalar<i64>, Vector<f64>), Vector<f64>> {
     let f = afun(f);
-    afun(move |n: Count, a: V| call(grad(&f), (n, a)).unlift().1)
+    afun(move |n: Count, a: V| call(grad(&f), (n, a)).1)
 }
 
 #[test]

@@ -336,8 +336,8 @@ fn programs_are_called_in_others() {
     });
     let f = |xs: Acc<Vector<f64>>| {
         let doubled = map(|x| x + x, xs);
-        let (scaled, total) = call(&scale, (doubled, xs)).unlift();
-        let (again, _) = call(&scale, (scaled, xs)).unlift();
+        let (scaled, total) = call(&scale, (doubled, xs));
+        let (again, _) = call(&scale, (scaled, xs));
         (again, total)
     };
     let (again, total) = run1(f, &[1.0, 2.0]);
@@ -345,7 +345,7 @@ fn programs_are_called_in_others() {
 
     // Below other variables, and in branches and loops.
     let f = |xs: Acc<Vector<f64>>| {
-        let step = |xs: Acc<Vector<f64>>| call(&scale, (xs, xs)).unlift().0;
+        let step = |xs: Acc<Vector<f64>>| call(&scale, (xs, xs)).0;
         let once = acond(the(sum(xs)).gt(0.0), step(xs), xs);
         awhile(|xs| the(sum(xs)).lt(100.0), step, once)
     };

@@ -152,7 +152,7 @@ pub fn in_triangles(
 /// The columns of the Jacobian, `[26, c]`: one for each number of the pose. Each is a derivative in forward mode, along an axis.
 pub fn by_pose_at_vertices(pose: Acc<Vector<f64>>, hand: Acc<Hand>, measured: Acc<AtVertices>) -> Acc<Matrix<Point>> {
     let along = jvp(afun(at_vertices).by(|(pose, _, _)| pose));
-    columns(pose, |axis| call(&along, ((pose, hand, measured), axis)).unlift().1)
+    columns(pose, |axis| call(&along, ((pose, hand, measured), axis)).1)
 }
 
 /// The columns of the Jacobian: the two for the coordinates of all points, `[c]`, and those for the pose, `[26, c]`. A difference
@@ -165,10 +165,9 @@ pub fn jacobian_in_triangles(
 ) -> (Acc<Vector<Point>>, Acc<Vector<Point>>, Acc<Matrix<Point>>) {
     let differences = afun(in_triangles);
     let by_place = jvp(differences.by(|(_, places, _, _)| places));
-    let by_place =
-        |axis| call(&by_place, ((pose, places, hand, measured), fill(places.shape(), constant(axis)))).unlift().1;
+    let by_place = |axis| call(&by_place, ((pose, places, hand, measured), fill(places.shape(), constant(axis)))).1;
     let by_pose = jvp(differences.by(|(pose, _, _, _)| pose));
-    let by_pose = columns(pose, |axis| call(&by_pose, ((pose, places, hand, measured), axis)).unlift().1);
+    let by_pose = columns(pose, |axis| call(&by_pose, ((pose, places, hand, measured), axis)).1);
     (by_place((1.0, 0.0)), by_place((0.0, 1.0)), by_pose)
 }
 

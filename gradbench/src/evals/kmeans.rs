@@ -28,7 +28,7 @@ fn nearest(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Vector<
 pub fn direction(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Matrix<f64>> {
     let gradient = grad(afun(cost).by(|(_, centroids)| centroids));
     let second = jvp(gradient.by(|(_, centroids)| centroids));
-    let (first, second) = call(second, ((points, centroids), map(|_| 1.0, centroids))).unlift();
+    let (first, second) = call(second, ((points, centroids), map(|_| 1.0, centroids)));
     zip_with(|first, second| first / second, first, second)
 }
 

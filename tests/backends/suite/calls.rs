@@ -100,6 +100,8 @@ fn arrays_on_the_way(t: &Suite) {
 fn derivatives(t: &Suite) {
     let f = afun(|x: Acc<Scalar<f64>>, y: Acc<Scalar<f64>>| zip_with(|x, y| x * x * y, x, y));
     t.function(value_and_grad(&f)).gives((3.0, 5.0), (45.0, (30.0, 9.0)));
+    let with_sum = afun(|x: Acc<Scalar<f64>>, y: Acc<Scalar<f64>>| (x * x * y, x + y));
+    t.function(value_and_grad_with_aux(&with_sum)).gives((3.0, 5.0), ((45.0, 8.0), (30.0, 9.0)));
 }
 
 fn a_failure_is_told_and_forgotten(t: &Suite) {

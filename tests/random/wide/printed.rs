@@ -937,7 +937,7 @@ fn seed_25() -> Result<ArrayTuple, Error> {
         let (a6, a7) = call(&afun(|a0: Acc<Array<Dim2, (i64, i64)>>| {
             let a1 = transpose(a0);
             (a0, a1)
-        }), a5).unlift();
+        }), a5);
         (a2, a3, a4, a6, a7)
     });
     let a0 = Array::<Dim2, (i64, i64)>::from_extents(&[3, 1], vec![(164520200128i64, 74045371i64), (0i64, 360683464i64), (380i64, 799869010682i64)])?;
@@ -1222,7 +1222,7 @@ fn seed_34() -> Result<ArrayTuple, Error> {
                 x5
             }, a0, a0);
             (a1, a1)
-        }), a4).unlift();
+        }), a4);
         let a7 = generate({
             let x0 = constant(4i64);
             let x1 = a3.shape();
@@ -1250,7 +1250,7 @@ fn seed_34() -> Result<ArrayTuple, Error> {
                 (x2 & a1.shape().0.ne(0) & a1.shape().1.ne(0), (x1.rem_euclid(a1.shape().0.max(1)), x0.rem_euclid(a1.shape().1.max(1))))
             }, a1);
             (a2, a1)
-        }), a5).unlift();
+        }), a5);
         let a10 = generate({
             let x0 = a7.shape().1;
             let x1 = constant(5i64);
@@ -1405,7 +1405,7 @@ fn seed_37() -> Result<ArrayTuple, Error> {
                 x1
             }, a0);
             (a0, a1)
-        }), a11).unlift();
+        }), a11);
         let (a15, a16) = scanl_ex(|p, q| (p.0.min(q.0), p.1 + q.1), {
             let x0 = constant(-0.6353234781227806f64);
             let x1 = (x0, x0);

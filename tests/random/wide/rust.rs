@@ -254,9 +254,8 @@ impl Arrays<'_> {
             }
             Step::Awhile { times, continues, init, body: block } => self.awhile(times, continues, init, block, level),
             Step::Call { program, args } => {
-                let unlift = if program.results.len() > 1 { ".unlift()" } else { "" };
                 let args = tuple(&args.iter().map(|a| format!("a{a}")).collect::<Vec<_>>());
-                format!("call(&afun({}), {args}){unlift}", closure(program, 0, self.depth))
+                format!("call(&afun({}), {args})", closure(program, 0, self.depth))
             }
         }
     }
