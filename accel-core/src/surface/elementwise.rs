@@ -55,6 +55,8 @@ impl<Sh: Shape, T: Primitive> Operand<Sh, T> for Exp<T> {
 }
 macro_rules! literals {
     ($($t:ty)*) => { $(
+        // In messages, a list of all types of numbers would hide what else can stand there.
+        #[diagnostic::do_not_recommend]
         impl<Sh: Shape> Operand<Sh, $t> for $t {
             #[track_caller]
             fn beside<U: Elt, R: IntoExp>(self, f: impl FnOnce(U::Exp, Exp<$t>) -> R, xs: Arr<Sh, U>) -> Arr<Sh, R::Elt> {
@@ -184,6 +186,8 @@ macro_rules! right {
 }
 macro_rules! left {
     ($trait:ident $method:ident $class:ident $symbol:literal [$sh:ty, $t:ty, $left:ty]) => {
+        // A mistake in an operation on numbers has nothing to do with arrays.
+        #[diagnostic::do_not_recommend]
         impl<Sh: Shape, T: $class> $trait<Arr<$sh, $t>> for $left {
             type Output = Arr<$sh, $t>;
             #[track_caller]

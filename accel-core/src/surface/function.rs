@@ -12,7 +12,8 @@ use std::panic::Location;
 /// to eight such arguments, which form a tuple. `M` only distinguishes the numbers of arguments and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array function",
-    note = "it takes one to eight arguments of type `Acc<..>` and returns `Acc`s; a scalar expression becomes one with `unit(x)`"
+    note = "it takes one to eight arguments of type `Acc<..>` and returns `Acc`s; a scalar expression becomes one with `unit(x)`",
+    note = "more arguments go into a record: with `#[derive(Clone, Arrays)]`, a struct `Parameters` of arrays is one argument, `Acc<Parameters>`"
 )]
 pub trait ArrayFn<M> {
     /// The type of the argument, or the tuple type of all arguments.
