@@ -8,9 +8,13 @@ mod derivatives;
 mod elementwise;
 mod floats;
 mod folds;
+mod joining;
+mod library;
 mod making;
+mod neighbours;
 mod numbers;
 mod permutes;
+mod products;
 mod programs;
 mod rearranging;
 mod replicating;
@@ -41,6 +45,10 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("sorting", sorts::all),
     ("rearranging", rearranging::all),
     ("replicate and slice", replicating::all),
+    ("joining and splitting", joining::all),
+    ("pads and stencils", neighbours::all),
+    ("convolutions and products", products::all),
+    ("the library", library::all),
     ("shapes that agree", shapes::all),
     ("choices and loops", control::all),
     ("derivatives", derivatives::all),

@@ -1,0 +1,171 @@
+//! Functions of rows and vectors that are compositions: sums and extrema along rows, `argmax`, `one_hot`, `diff`, `filter`, `partition`,
+//! `unique`, `expand`, `histogram`, `sums_at`, `linspace`, `mean`, `softmax`, `row`, `column`, `where_`, `update`, `set_block`.
+
+use super::check::Suite;
+use super::samples::*;
+use accel::prelude::*;
+
+pub fn all(t: &Suite) {
+    running(t);
+    places(t);
+    statistics(t);
+    beside_rows_and_columns(t);
+    chosen_elements(t);
+    groups(t);
+    ladders(t);
+    updates(t);
+}
+
+fn running(t: &Suite) {
+    for extents in [[0, 4], [3, 1], [4, 7], [2, 1000]] {
+        let m: Matrix<i64> = array(&extents);
+        let scan = |f: fn(i64, i64) -> i64| {
+            map_rows(
+                &m,
+                |n| n,
+                |row| {
+                    let mut last = None;
+                    row.into_iter().map(|x| *last.insert(last.map_or(x, |last| f(last, x)))).collect()
+                },
+            )
+        };
+        let prog = afun(|m: Acc<Matrix<i64>>| (cumsum(m), cumprod(m), cummax(m), cummin(m), diff(m)));
+        let differences =
+            map_rows(&m, |n| n - 1, |row| row.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect());
+        let expected = (scan(i64::wrapping_add), scan(i64::wrapping_mul), scan(i64::max), scan(i64::min), differences);
+        t.is(prog, &m, expected);
+    }
+}
+
+fn places(t: &Suite) {
+    for extents in [[0, 4], [3, 1], [4, 7], [2, 1000]] {
+        let m: Matrix<f64> = tabulate(&extents, |ix| match f64::sample(ix[0] * 1000 + ix[1]) {
+            x if ix[0] == 3 && x > 8.0 => f64::NAN,
+            x => x,
+        });
+        let first = |comes_before: fn(f64, f64) -> bool| {
+            reduce_rows(&m, |row| {
+                let better = |x: f64, y: f64| comes_before(y, x) || (y.is_nan() && !x.is_nan());
+                (1..row.len()).fold(0, |i, j| if better(row[i], row[j]) { j } else { i }) as i64
+            })
+        };
+        let marks = tabulate::<Dim2, f32>(&[extents[1], 5], |ix| if ix[0] % 7 == ix[1] { 1.0 } else { 0.0 });
+        let prog = afun(|m: Acc<Matrix<f64>>, ks: Acc<Vector<i64>>| (argmax(m), argmin(m), one_hot::<_, f32>(5, ks)));
+        let ks = Array::vector((0..extents[1] as i64).map(|k| k % 7).collect());
+        t.is(prog, (&m, &ks), (first(|x, y| x > y), first(|x, y| x < y), marks));
+    }
+}
+
+fn statistics(t: &Suite) {
+    for extents in [[3, 1], [4, 7], [2, 1000]] {
+        let m: Matrix<f64> = array(&extents);
+        let n = extents[1] as f64;
+        let mean_of = |row: &[f64]| row.iter().sum::<f64>() / n;
+        let var_of = |row: &[f64]| row.iter().map(|x| (x - mean_of(row)).powi(2)).sum::<f64>() / n;
+        let sum_exp = |row: &[f64]| row.iter().map(|x| x.exp()).sum::<f64>();
+        let prog = afun(|m: Acc<Matrix<f64>>| {
+            (mean(m), var(m), std(m), norm(m), softmax(m), log_softmax(m), log_sum_exp(m), mean_all(m))
+        });
+        let expected = (
+            reduce_rows(&m, |row| mean_of(&row)),
+            reduce_rows(&m, |row| var_of(&row)),
+            reduce_rows(&m, |row| var_of(&row).sqrt()),
+            reduce_rows(&m, |row| row.iter().map(|x| x * x).sum::<f64>().sqrt()),
+            map_rows(&m, |n| n, |row| row.iter().map(|x| x.exp() / sum_exp(&row)).collect()),
+            map_rows(&m, |n| n, |row| row.iter().map(|x| x - sum_exp(&row).ln()).collect()),
+            reduce_rows(&m, |row| sum_exp(&row).ln()),
+            Array::scalar(m.iter().sum::<f64>() / (extents[0] as f64 * n)),
+        );
+        t.near(1e-13, prog, &m, expected);
+    }
+}
+
+fn beside_rows_and_columns(t: &Suite) {
+    for extents in [[0, 3], [1, 1], [5, 70]] {
+        let (m, w): (Matrix<f64>, Matrix<f64>) = (array(&extents), other_array(&extents, 1));
+        let (v, c): (Vector<f64>, Vector<f64>) = (vector(extents[1]), vector(extents[0]));
+        let prog = afun(|m: Acc<Matrix<f64>>, w: Acc<Matrix<f64>>, v: Acc<Vector<f64>>, c: Acc<Vector<f64>>| {
+            let mut sum = 2.0 * m - w;
+            sum += row(v);
+            (sum * column(c), row(v) - m, m.max(column(c)), where_(m.gt(w), m, -w), where_(m.lt(row(v)), m, 0.5))
+        });
+        let of = |f: &dyn Fn(f64, f64, f64, f64) -> f64| -> Matrix<f64> {
+            tabulate(&extents, |ix| f(at(&m, ix), at(&w, ix), at(&v, &ix[1..]), at(&c, &ix[..1])))
+        };
+        let expected = (
+            of(&|m, w, v, c| (2.0 * m - w + v) * c),
+            of(&|m, _, v, _| v - m),
+            of(&|m, _, _, c| m.max(c)),
+            of(&|m, w, _, _| if m > w { m } else { -w }),
+            of(&|m, _, v, _| if m < v { m } else { 0.5 }),
+        );
+        t.is(prog, (&m, &w, &v, &c), expected);
+    }
+}
+
+fn chosen_elements(t: &Suite) {
+    for n in [0, 1, 8, 3000] {
+        let xs: Vector<f64> = vector(n);
+        let prog = afun(|xs: Acc<Vector<f64>>| {
+            let (positive, others) = partition(|x| x.gt(0.0), xs);
+            (filter(|x| x.lt(-3.0), xs), positive, others, unique(xs))
+        });
+        let of = |keep: fn(&f64) -> bool| Array::vector(xs.iter().filter(keep).collect::<Vec<f64>>());
+        let mut different = xs.to_vec();
+        different.sort_by(f64::total_cmp);
+        different.dedup();
+        t.is(prog, &xs, (of(|x| *x < -3.0), of(|x| *x > 0.0), of(|x| *x <= 0.0), Array::vector(different)));
+    }
+}
+
+fn groups(t: &Suite) {
+    for (n, count) in [(0, 3), (10, 1), (5000, 13)] {
+        let xs: Vector<f64> = vector(n);
+        // Some numbers are of no group.
+        let to: Vec<i64> = (0..n as i64).map(|i| i * i % (count + 4) - 2).collect();
+        let lengths: Vec<i64> = (0..count).map(|k| k % 4 - 1).collect();
+        let prog = afun(|to: Acc<Vector<i64>>, xs: Acc<Vector<f64>>, lengths: Acc<Vector<i64>>| {
+            let count = lengths.len();
+            (histogram(count, to), sums_at(count, to, xs), expand(lengths))
+        });
+        let of = |k: i64| to.iter().zip(xs.iter()).filter(move |(to, _)| **to == k).map(|(_, x)| x);
+        let expected = (
+            Array::vector((0..count).map(|k| of(k).count() as i64).collect()),
+            Array::vector((0..count).map(|k| of(k).sum()).collect()),
+            Array::vector((0..count).flat_map(|k| vec![k; lengths[k as usize].max(0) as usize]).collect()),
+        );
+        t.is(prog, (&Array::vector(to.clone()), &xs, &Array::vector(lengths.clone())), expected);
+    }
+}
+
+fn ladders(t: &Suite) {
+    let prog = afun(|n: Acc<Scalar<i64>>| (linspace::<f64>(-1.0, 3.0, the(n)), iota(the(n))));
+    for n in [0, 1, 2, 5, 257] {
+        let steps = (n - 1).max(1) as f64;
+        let ladder = (0..n).map(|i| if i == n - 1 && n > 1 { 3.0 } else { -1.0 + 4.0 * (i as f64 / steps) });
+        let expected = (Array::vector(ladder.collect()), Array::vector((0..n).collect()));
+        t.is(prog.clone(), &Array::scalar(n), expected);
+    }
+}
+
+fn updates(t: &Suite) {
+    for extents in [[3, 4], [9, 50]] {
+        let (m, block): (Matrix<i32>, Matrix<i32>) = (array(&extents), other_array(&[2, 3], 1));
+        let prog = afun(|m: Acc<Matrix<i32>>, block: Acc<Matrix<i32>>, i: Acc<Scalar<i64>>| {
+            let i = the(i);
+            (set(m, (i, 0), 7), update(m, (0, i), |x| x * 3 + 1), set_block(m, (1, i - 1), block))
+        });
+        let of = |f: &dyn Fn(usize, usize, i32) -> i32| -> Matrix<i32> {
+            tabulate(&extents, |ix| f(ix[0], ix[1], at(&m, ix)))
+        };
+        let expected = (
+            of(&|i, j, x| if (i, j) == (2, 0) { 7 } else { x }),
+            of(&|i, j, x| if (i, j) == (0, 2) { x.wrapping_mul(3).wrapping_add(1) } else { x }),
+            of(&|i, j, x| match (1..3).contains(&i) && (1..4).contains(&j) {
+                true => at(&block, &[i - 1, j - 1]),
+                false => x,
+            }),
+        );
+        t.is(prog, (&m, &block, &Array::scalar(2)), expected);
+    }
+}
