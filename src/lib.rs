@@ -151,6 +151,8 @@ mod listings {
     struct NumPy;
     #[doc = include_str!("../book/src/recipes.md")]
     struct Recipes;
+    #[doc = include_str!("../book/src/twelve.md")]
+    struct TwelveProgramsBesideJax;
     #[doc = include_str!("../book/src/messages.md")]
     struct Messages;
     #[doc = include_str!("../book/src/nested-parallelism.md")]
