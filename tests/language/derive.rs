@@ -185,3 +185,20 @@ fn the_gradient_of_a_record_is_a_record() {
     assert_eq!(dm, Linear { weights: Array::vector(vec![2.0, -12.0]), bias: Array::scalar(2.0) });
     assert_eq!(dxs.to_vec(), [complex(2.0, 1.0), complex(-6.0, 8.0)]);
 }
+
+#[test]
+fn the_result_of_a_call_is_taken_apart() {
+    let loss = afun(|m: Acc<Linear>| {
+        let LinearAcc { weights, bias } = m.unlift();
+        sum(weights * weights) + bias * bias
+    });
+    let step = afun(move |m: Acc<Linear>| {
+        let (value, slope) = call(value_and_grad(&loss), m);
+        let m = m.unlift();
+        (value, LinearAcc { weights: m.weights - 0.5 * slope.weights, bias: m.bias - 0.25 * slope.bias })
+    });
+    let m = Linear { weights: Array::vector(vec![1.0, 2.0]), bias: Array::scalar(3.0) };
+    let (value, next) = run(&step, &m).unwrap();
+    assert_eq!(value.item(), 14.0);
+    assert_eq!(next, Linear { weights: Array::vector(vec![0.0, 0.0]), bias: Array::scalar(1.5) });
+}
