@@ -203,7 +203,7 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
     let each = |op: &Operator| -> Vec<Operator> {
         match op {
             Operator::Each(ops) => (0..ops.len())
-                .filter(|k| !matches!(ops[*k], Basic::Add | Basic::And))
+                .filter(|k| matches!(ops[*k], Basic::Mul | Basic::Min | Basic::Max | Basic::General))
                 .map(|k| {
                     let mut ops = ops.clone();
                     ops[k] = Basic::Add;

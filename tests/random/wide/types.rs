@@ -108,6 +108,7 @@ pub enum Elem {
 impl Elem {
     pub const BOOL: Elem = Elem::One(Prim::Bool);
     pub const I64: Elem = Elem::One(Prim::I64);
+    pub const F64: Elem = Elem::One(Prim::F64);
 
     pub fn raw(&self) -> RawTy {
         match self {
