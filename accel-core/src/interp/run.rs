@@ -11,7 +11,7 @@ use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
 use crate::repr::tree::Tree;
-use crate::repr::{ArrayTuple, RawExtents, Scalar};
+use crate::repr::{ArrayTuple, Scalar};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
