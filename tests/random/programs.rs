@@ -36,7 +36,7 @@ const SMOOTH_UNCHECKED: Features = Features { unchecked: true, ..SMOOTH };
 /// results do not need, only results that the interpreter has are compared.
 #[test]
 fn the_interpreter_agrees_with_plain_rust() {
-    check(EVERYTHING, |p| {
+    let agrees = |p: &Program| {
         let (x, types) = (inputs_of(p), p.body.types());
         let (expected, e) = evaluate(p, &x);
         let found = match run(&typed(p)?, &x) {
@@ -50,7 +50,8 @@ fn the_interpreter_agrees_with_plain_rust() {
             }
         }
         Ok(Verdict::Holds)
-    });
+    };
+    [EVERYTHING, UNCHECKED].into_iter().for_each(|features| check(features, agrees));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub fn objective(p: &Program) -> Program {
     };
     for a in &p.body.results {
         let ty = &types[*a];
-        if ty.elem.leaves().iter().any(|p| p.is_float()) {
+        if ty.has_floats() {
             let x = define(ty.rank, Step::Imap { f: waves(ty), x: *a });
             let array = define(0, Step::Reduce { what: Reduce::Sum, all: true, x });
             let last = total.nodes.len() - 1;

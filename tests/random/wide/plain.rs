@@ -394,13 +394,9 @@ impl Evaluator {
     /// The element that each row is folded to; without `z`, an empty row is an error.
     fn fold(&self, elem: &Elem, x: &Plain, z: Option<Value>, f: impl Fn(&[Scalar], &[Scalar]) -> Value) -> Plain {
         rows(x, |row| {
-            let all: Vec<&Value> = z.iter().chain(row).collect();
-            self.require(!all.is_empty());
-            vec![
-                all[..]
-                    .split_first()
-                    .map_or_else(|| zero(elem), |(first, rest)| rest.iter().fold((*first).clone(), |a, b| f(&a, b))),
-            ]
+            let folded = z.iter().chain(row).cloned().reduce(|a, b| f(&a, &b));
+            self.require(folded.is_some());
+            vec![folded.unwrap_or_else(|| zero(elem))]
         })
     }
 

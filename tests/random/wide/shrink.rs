@@ -200,6 +200,7 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
             all.push(s);
         }
     }
+    // Arithmetic becomes a sum, which `bool` does not have.
     let each = |op: &Operator| -> Vec<Operator> {
         match op {
             Operator::Each(ops) => (0..ops.len())
@@ -240,7 +241,6 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
         }
         _ => {}
     }
-    // Other operators than sums, if the types allow it. A basic operator on `bool` would be ill-typed, and is dropped.
     all
 }
 

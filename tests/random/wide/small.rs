@@ -4,6 +4,7 @@ use super::data::Random;
 use super::generate::{Limits, Maker, Tried};
 use super::plain::{Evaluator, Plain};
 use super::program::*;
+use super::shrink::swept;
 use super::types::{Data, Elem, Given, Number, Prim, Ty};
 use accel::repr::op::{Float1, Float2, Num2};
 use accel::repr::{RawArray, Scalar};
@@ -58,7 +59,15 @@ pub const PRIMS: &[Prim] = &[Prim::Bool, Prim::I64, Prim::F64];
 pub fn small(seed: u64, features: Features) -> Program {
     let mut r = Random::new(seed);
     // Small programs first.
-    let limits = Limits { extent: 4, elements: MOST_ELEMENTS, steps: 2 + seed as usize % 16 };
+    let steps = 2 + seed as usize % 16;
+    let mut next = || made(Random::new(r.next()), steps, features);
+    // Derivatives are by floats.
+    let fits = |p: &Program| !features.smooth || swept(p).inputs.iter().any(|x| x.size() > 0 && x.ty().has_floats());
+    (0..5).map(|_| next()).find(fits).unwrap_or_else(next)
+}
+
+fn made(mut r: Random, steps: usize, features: Features) -> Program {
+    let limits = Limits { extent: 4, elements: MOST_ELEMENTS, steps };
     let pair = Elem::Tuple(vec![Elem::F64, Elem::I64]);
     let palette = vec![Elem::F64, Elem::F64, Elem::F64, Elem::I64, pair.clone()];
     let inputs = inputs(&mut r, pair);
@@ -67,17 +76,10 @@ pub fn small(seed: u64, features: Features) -> Program {
     let mut defs = if m.r.chance(features.chains) { m.chain() } else { vec![] };
     let wanted = 1 + m.r.below(limits.steps);
     defs.extend(m.defs(wanted.saturating_sub(defs.len())));
-    let mut results = m.results(params.len(), &defs);
-    // Most often, a result depends on floats.
-    let has_floats = |ty: &Ty| ty.elem.leaves().iter().any(|p| p.is_float());
-    if !results.iter().any(|a| has_floats(&m.types[*a]))
-        && let Some((a, _)) = m.array(has_floats)
-    {
-        results.push(a);
-    }
+    let results = m.results(params.len(), &defs);
     let p = Program { inputs, body: Block { params, defs, results } };
     // Unused operations are part of the test, but not always.
-    if m.r.chance(70) { super::shrink::swept(&p) } else { p }
+    if m.r.chance(70) { swept(&p) } else { p }
 }
 
 /// Two vectors and a matrix of floats, integers, and sometimes pairs and a number.

@@ -157,6 +157,9 @@ impl Ty {
     pub fn new(rank: usize, elem: Elem) -> Ty {
         Ty { rank, elem }
     }
+    pub fn has_floats(&self) -> bool {
+        self.elem.leaves().iter().any(|p| p.is_float())
+    }
     pub fn raw(&self) -> RawTy {
         RawTy::array(RawTy::shape(self.rank), self.elem.raw())
     }
