@@ -257,8 +257,8 @@ impl<'a> Making<'a> {
 
     fn float(&mut self, p: Prim) -> Val {
         let e = Elem::One(p);
-        match self.m.r.below(20) {
-            0..=4 => {
+        match self.m.r.below(if self.m.is_small() { 26 } else { 20 }) {
+            0..=4 | 20.. => {
                 let op = self.pick(self.m.of(Float1::ALL, |f| f.functions()));
                 let a = self.val(&e);
                 self.op1(Op1::Float(op), a)

@@ -467,7 +467,8 @@ impl Maker {
         self.fun(&[], std::slice::from_ref(elem), n)
     }
     pub fn sized_fun(&mut self, params: &[Elem], results: &[Elem]) -> Fun {
-        let n = self.r.pick(&[0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 12]);
+        let all = &[0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 12];
+        let n = self.r.pick(self.of(&all[..], |_| &[1, 2, 3, 4, 5, 6, 8, 12]));
         self.fun(params, results, n)
     }
 

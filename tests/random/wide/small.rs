@@ -59,7 +59,7 @@ pub const PRIMS: &[Prim] = &[Prim::Bool, Prim::I64, Prim::F64];
 pub fn small(seed: u64, features: Features) -> Program {
     let mut r = Random::new(seed);
     // Small programs first.
-    let steps = 2 + seed as usize % 16;
+    let steps = 3 + seed as usize % 20;
     let mut next = || made(Random::new(r.next()), steps, features);
     // Derivatives are by floats.
     let fits = |p: &Program| !features.smooth || swept(p).inputs.iter().any(|x| x.size() > 0 && x.ty().has_floats());
