@@ -14,24 +14,19 @@ const PRODUCT: Op2 = Op2::Num(Num2::Mul);
 pub fn objective(p: &Program) -> Program {
     let mut q = p.clone();
     let types = p.body.types();
-    let mut total = constant(Number(Scalar::F64(0.25)));
     let mut define = |rank, step| {
         q.body.defs.push(Def { tys: vec![Ty::new(rank, Elem::F64)], step });
         types.len() + q.body.defs.len() - 1 - p.body.defs.len()
     };
-    for a in &p.body.results {
-        let ty = &types[*a];
-        if ty.has_floats() {
-            let x = define(ty.rank, Step::Imap { f: waves(ty), x: *a });
-            let array = define(0, Step::Reduce { what: Reduce::Sum, all: true, x });
-            let last = total.nodes.len() - 1;
-            total.nodes.push((Elem::F64, Node::Read { array, index: vec![], outside: Outside::Fails }));
-            total.nodes.push((Elem::F64, Node::Op2(SUM, last, last + 1)));
-        }
+    let shape = Fun { params: vec![], nodes: vec![], results: vec![] };
+    let plus = Fun { params: vec![Elem::F64; 2], nodes: vec![(Elem::F64, Node::Op2(SUM, 0, 1))], results: vec![2] };
+    let mut total = define(0, Step::Fill { shape, x: constant(Number(Scalar::F64(0.25))) });
+    for a in p.body.results.iter().filter(|a| types[**a].has_floats()) {
+        let x = define(types[*a].rank, Step::Imap { f: waves(&types[*a]), x: *a });
+        let y = define(0, Step::Reduce { what: Reduce::Sum, all: true, x });
+        total = define(0, Step::ZipWith { strict: true, f: plus.clone(), x: total, y });
     }
-    total.results = vec![total.nodes.len() - 1];
-    let result = define(0, Step::Generate { shape: Fun { params: vec![], nodes: vec![], results: vec![] }, f: total });
-    q.body.results = vec![result];
+    q.body.results = vec![total];
     q
 }
 
