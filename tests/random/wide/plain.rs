@@ -40,7 +40,7 @@ impl Plain {
         Plain { shape: vec![self.data.len()], data: self.data.clone() }
     }
     /// The elements in another order: the innermost index `i` of the result, of `n`, is the index `from(i)` here.
-    fn from_last(&self, n: usize, from: impl Fn(usize) -> usize) -> Plain {
+    fn along_rows(&self, n: usize, from: impl Fn(usize) -> usize) -> Plain {
         let shape = [&self.shape[..self.shape.len() - 1], &[n]].concat();
         Plain::generate(shape, |ix| {
             let (last, outer) = ix.split_last().expect("at least one dimension");
@@ -509,9 +509,9 @@ impl Evaluator {
             Step::ScanEx { op, z, right, x } => {
                 let (n, all) = (get(x).shape[tys[0].rank - 1], self.scan(op, Some(value(z)), *right, get(x)));
                 let (partial, total) = if *right { (1, 0) } else { (0, n) };
-                let mut totals = all.from_last(1, |_| total);
+                let mut totals = all.along_rows(1, |_| total);
                 totals.shape.pop();
-                return vec![all.from_last(n, |i| i + partial), totals];
+                return vec![all.along_rows(n, |i| i + partial), totals];
             }
             Step::Permute { op, defaults, outside, target, x } => {
                 let (mut out, x) = (get(defaults).clone(), get(x));
@@ -590,17 +590,17 @@ impl Evaluator {
             Step::Rearrange { what, x } => {
                 let (x, n) = (get(x), get(x).shape[tys[0].rank - 1]);
                 match what {
-                    Rearrange::Reverse => x.from_last(n, |i| n - 1 - i),
-                    Rearrange::Tail => x.from_last(n.saturating_sub(1), |i| i + 1),
-                    _ => x.from_last(n.saturating_sub(1), |i| i),
+                    Rearrange::Reverse => x.along_rows(n, |i| n - 1 - i),
+                    Rearrange::Tail => x.along_rows(n.saturating_sub(1), |i| i + 1),
+                    _ => x.along_rows(n.saturating_sub(1), |i| i),
                 }
             }
             Step::Take { n: count, x } | Step::Skip { n: count, x } => {
                 let (x, n) = (get(x), get(x).shape[tys[0].rank - 1]);
                 let count = numbers(count)[0].clamp(0, n as i64) as usize;
                 match step {
-                    Step::Take { .. } => x.from_last(count, |i| i),
-                    _ => x.from_last(n - count, |i| i + count),
+                    Step::Take { .. } => x.along_rows(count, |i| i),
+                    _ => x.along_rows(n - count, |i| i + count),
                 }
             }
             Step::Concat { x, y } => {
