@@ -2,135 +2,95 @@
 //! with finite differences, and programs with and without sharing. `budget.rs` explains the variables that
 //! say how many.
 
-use crate::directions::{both_products, numbers};
-use crate::narrow::build::{Args, Results};
-use crate::narrow::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
-use crate::narrow::generate::{EVERYTHING, Features, SMOOTH};
-use crate::narrow::objective::{difference, direction, floats, objective_at, with_floats};
-use crate::narrow::plain::{Evaluator, Plain, Value, evaluate};
-use crate::narrow::program::{Inputs, Program};
-use crate::narrow::runner::{Verdict, check, check_most, check_some};
+use crate::check::{Verdict, check, check_most, check_some};
+use crate::derived::{
+    both, changes_extents, distance, forward, grad, is_differentiable, jvp, run, spread, text, typed, value_and_grad,
+    vjp,
+};
+use crate::directions::both_products;
 use crate::support::agree::{CLOSE, compare, outcome, permitted};
 #[cfg(feature = "opencl")]
 use crate::support::left_out;
 use crate::support::passes::AllPasses;
-use accel::ast::lint;
+use crate::wide::build::build_unshared;
+use crate::wide::generate::inputs_of;
+use crate::wide::objective::{difference, objective, value, with_floats};
+use crate::wide::oracle::same_array;
+use crate::wide::plain::evaluate;
+use crate::wide::program::{Block, Def, Fun, Node, Outside, Program, Step};
+use crate::wide::small::{EVERYTHING, Features, SMOOTH};
+use crate::wide::types::{Data, Elem, Given, Number, Ty};
+use accel::ast::{self, lint};
 use accel::backend::Backend;
 use accel::interp::Interpreter;
 use accel::native::VectorizedInterpreter;
-use accel::prelude::*;
+use accel::prelude::{Acc, Array, Arrays, Error, Exp, Vector, afun, generate, imap, lit, sum_all};
+use accel::repr::op::{Cmp, Op2};
+use accel::repr::{ArrayTuple, Scalar};
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 
 const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
 const SMOOTH_UNCHECKED: Features = Features { unchecked: true, ..SMOOTH };
 
-fn flat_results(r: &Results) -> Vec<f64> {
-    let pairs = r.4.iter().map(|(x, _)| x).collect::<Vec<_>>();
-    [r.0.as_slice(), r.1.as_slice(), r.2.as_slice(), &pairs].concat()
-}
-
-/// The results in the form of the plain evaluator.
-fn plain(r: &Results) -> Vec<Plain> {
-    let floats = |shape: Vec<usize>, xs: &[f64]| Plain { shape, data: xs.iter().map(|x| vec![Value::F(*x)]).collect() };
-    vec![
-        floats(vec![], r.0.as_slice()),
-        floats(r.1.shape().to_vec(), r.1.as_slice()),
-        floats(r.2.shape().to_vec(), r.2.as_slice()),
-        Plain { shape: r.3.shape().to_vec(), data: r.3.iter().map(|i| vec![Value::I(i)]).collect() },
-        Plain { shape: r.4.shape().to_vec(), data: r.4.iter().map(|(x, i)| vec![Value::F(x), Value::I(i)]).collect() },
-    ]
-}
-
-/// Equality, where NaN equals NaN.
-fn same(a: &Plain, b: &Plain) -> bool {
-    let equal = |(a, b): (&Value, &Value)| match (a, b) {
-        (Value::F(a), Value::F(b)) => a == b || a.is_nan() && b.is_nan(),
-        (a, b) => a == b,
-    };
-    a.shape == b.shape
-        && a.data.len() == b.data.len()
-        && a.data.iter().flatten().zip(b.data.iter().flatten()).all(equal)
-}
-
-/// The largest number in the program.
-fn largest(p: &Program) -> f64 {
-    let mut e = Evaluator::new(&p.inputs);
-    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
-    e.largest.get()
-}
-
-/// Whether the program takes the minimum of equal numbers, or compares them.
-fn has_ties(p: &Program) -> bool {
-    let mut e = Evaluator::new(&p.inputs);
-    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
-    e.tie.get()
-}
-
+/// Compares results with those of the plain evaluator, bit by bit. Of a program that fails there, also in an operation that the
+/// results do not need, only results that the interpreter has are compared.
 #[test]
 fn the_interpreter_agrees_with_plain_rust() {
-    check(EVERYTHING, |p| {
-        let found = plain(&run_on(&Interpreter, program(p, true), &args(&p.inputs)).map_err(text)?);
-        let arrays = evaluate(p, &p.inputs);
-        for (found, k) in found.iter().zip(p.results) {
-            if !same(found, &arrays[k]) {
-                return Err(format!("a{k}: found {found:?}, expected {:?}", arrays[k]));
+    let agrees = |p: &Program| {
+        let (x, types) = (inputs_of(p), p.body.types());
+        let (expected, e) = evaluate(p, &x);
+        let found = match run(&typed(p)?, &x) {
+            Err(_) if e.failed.get() => return Ok(Verdict::Fails),
+            found => found.map_err(text)?,
+        };
+        for ((found, expected), a) in found.leaves().into_iter().zip(&expected).zip(&p.body.results) {
+            let expected = expected.raw(&types[*a].elem);
+            if !same_array(found, &expected) {
+                return Err(format!("a{a}: found {found:?}, expected {expected:?}"));
             }
         }
         Ok(Verdict::Holds)
-    });
+    };
+    [EVERYTHING, UNCHECKED].into_iter().for_each(|features| check_some(500, features, agrees));
 }
 
 #[test]
 fn programs_and_derivatives_pass_lint_and_print() {
-    fn accept<A: Arrays, R: Arrays>(what: &str, f: &Afun<A, R>) -> Result<(), String> {
-        let program = f.program().map_err(text)?;
+    fn accept(what: &str, program: &ast::Program) -> Result<(), String> {
         lint(program).map_err(|e| format!("{what}: {e}\n{program}"))?;
-        if f.to_string().starts_with("fn (") { Ok(()) } else { Err(format!("{what} is printed as {f}")) }
+        let text = program.to_string();
+        if text.starts_with("fn (") { Ok(()) } else { Err(format!("{what} is printed as {text}")) }
     }
     check(EVERYTHING, |p| {
-        let f = program(p, true);
+        let f = typed(p)?;
         accept("program", &f)?;
-        accept("jvp", &jvp(&f))?;
-        accept("jvp of jvp", &jvp(&jvp(&f)))?;
+        accept("jvp", &jvp(&f)?)?;
+        accept("jvp of jvp", &jvp(&jvp(&f)?)?)?;
         Ok(Verdict::Holds)
     });
     check(SMOOTH, |p| {
-        let (f, o) = (program(p, true), objective(p));
-        accept("vjp", &vjp(&f))?;
-        accept("gradient", &grad(&o))?;
-        accept("value and gradient", &value_and_grad(&o))?;
-        accept("jvp of the gradient", &jvp(&grad(&o)))?;
+        let (f, o) = (typed(p)?, typed(&objective(p))?);
+        accept("vjp", &vjp(&f)?)?;
+        accept("gradient", &grad(&o)?)?;
+        accept("value and gradient", &value_and_grad(&o)?)?;
+        accept("jvp of the gradient", &jvp(&grad(&o)?)?)?;
         Ok(Verdict::Holds)
     });
 }
 
-/// The derivatives of the objective in the direction of each float, in forward mode, and its value.
-fn forward(p: &Program) -> Result<(f64, Vec<f64>), String> {
-    let jvp = compile_on(&Interpreter, jvp(&objective(p))).map_err(text)?;
-    let (args, n) = (self::args(&p.inputs), floats(&p.inputs).len());
-    let mut value = objective_at(p, &p.inputs);
-    let mut tangents = vec![];
-    for i in 0..n {
-        let unit: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i == j))).collect();
-        let (y, dy) = jvp.run((&args, &self::args(&direction(&p.inputs, &unit)))).map_err(text)?;
-        value = y.as_slice()[0];
-        tangents.push(dy.as_slice()[0]);
+/// Compares the value and the derivatives of an objective in forward mode with plain Rust and its differences.
+fn agrees_with_differences(o: &Program, x: &ArrayTuple, y: f64, tangents: &[f64]) -> Result<(), String> {
+    let expected = value(o, x).ok_or("it fails in plain Rust")?;
+    if distance(&[y], &[expected]) > 1e-12 {
+        return Err(format!("value {y}, expected {expected}"));
     }
-    Ok((value, tangents))
-}
-
-/// Compares the value and the derivatives in forward mode with plain Rust and its differences.
-fn agrees_with_differences(p: &Program, value: f64, tangents: &[f64]) -> Result<(), String> {
-    let expected = objective_at(p, &p.inputs);
-    if distance(&[value], &[expected]) > 1e-12 {
-        return Err(format!("value {value}, expected {expected}"));
-    }
-    if has_ties(p) {
+    if evaluate(o, x).1.tie.get() {
         // The derivative follows one branch of each minimum, which can be a different one each time.
         return Ok(());
     }
     for (i, found) in tangents.iter().enumerate() {
-        let (expected, apart) = difference(p, i);
+        // Where it fails nearby, there is a jump.
+        let Some((expected, apart)) = difference(o, x, i) else { continue };
         // If the one-sided differences are far apart, there is a kink or a jump: then any derivative is accepted.
         let close = (found - expected).abs() <= 1e-5 * expected.abs().max(1.0) + apart;
         if apart.is_nan() || !close {
@@ -142,51 +102,45 @@ fn agrees_with_differences(p: &Program, value: f64, tangents: &[f64]) -> Result<
 
 #[test]
 fn reverse_mode_agrees_with_forward_mode_and_differences() {
-    check_most(200, 0.08, SMOOTH, |p| {
-        if !is_differentiable(p) {
+    check_most(400, 0.08, SMOOTH, |p| {
+        let (x, o) = (inputs_of(p), objective(p));
+        if !is_differentiable(p, &x) {
             return Ok(Verdict::Skipped);
         }
-        let (value, tangents) = forward(p)?;
-        let (y, gradient) = match run_on(&Interpreter, value_and_grad(&objective(p)), &args(&p.inputs)) {
+        let program = typed(&o)?;
+        let (value, tangents) = forward(&program, &x)?;
+        let (y, gradient) = match run(&value_and_grad(&program)?, &x) {
             Err(e) if changes_extents(&e) => {
-                return agrees_with_differences(p, value, &tangents).map(|_| Verdict::Holds);
+                return agrees_with_differences(&o, &x, value, &tangents).map(|_| Verdict::Holds);
             }
-            other => other.map_err(text)?,
+            other => both(other.map_err(text)?),
         };
-        if distance(y.as_slice(), &[value]) > 1e-12 {
+        if distance(&y.floats(), &[value]) > 1e-12 {
             return Err(format!("reverse mode has the value {y:?}, forward mode {value}"));
         }
-        let gradient = flat(&gradient);
-        if distance(&gradient, &tangents) > 1e-9 {
-            return Err(format!("reverse {gradient:?}, forward {tangents:?}"));
+        if distance(&gradient.floats(), &tangents) > 1e-9 {
+            return Err(format!("reverse {:?}, forward {tangents:?}", gradient.floats()));
         }
-        agrees_with_differences(p, value, &tangents)?;
+        agrees_with_differences(&o, &x, value, &tangents)?;
         Ok(Verdict::Holds)
     });
 }
 
-/// Numbers between -1 and 1.
-fn spread(n: usize) -> Vec<f64> {
-    numbers().take(n).collect()
-}
-
 #[test]
 fn vjp_is_the_transpose_of_jvp() {
-    check_most(200, 0.12, SMOOTH, |p| {
-        let f = program(p, true);
-        let args = self::args(&p.inputs);
-        if !is_differentiable(p) {
+    check_most(400, 0.12, SMOOTH, |p| {
+        let (f, x) = (typed(p)?, inputs_of(p));
+        if !is_differentiable(p, &x) {
             return Ok(Verdict::Skipped);
         }
-        let dx = spread(floats(&p.inputs).len());
-        let (y, jdx) = run_on(&Interpreter, jvp(&f), (&args, &self::args(&direction(&p.inputs, &dx)))).map_err(text)?;
-        let dy = spread(flat_results(&y).len());
-        let jtdy = match run_on(&Interpreter, vjp(&f), (&args, &seeded(&y, &dy))) {
+        let dx = spread(&x);
+        let (y, jdx) = both(run(&jvp(&f)?, &ArrayTuple::pair(x.clone(), dx.clone())).map_err(text)?);
+        let dy = spread(&y);
+        let jtdy = match run(&vjp(&f)?, &ArrayTuple::pair(x, dy.clone())) {
             Err(e) if changes_extents(&e) => return Ok(Verdict::Skipped),
             other => other.map_err(text)?,
         };
-        let (jdx, jtdy) = (flat_results(&jdx), flat(&jtdy));
-        let [left, right, size] = both_products(&dy, &jdx, &jtdy, &dx);
+        let [left, right, size] = both_products(&dy.floats(), &jdx.floats(), &jtdy.floats(), &dx.floats());
         if (left - right).abs() <= 1e-9 * size.max(1.0) {
             Ok(Verdict::Holds)
         } else {
@@ -195,99 +149,99 @@ fn vjp_is_the_transpose_of_jvp() {
     });
 }
 
-/// An adjoint of the results with these floats.
-fn seeded(y: &Results, dy: &[f64]) -> Results {
-    let (x, rest) = dy.split_at(1);
-    let (v, rest) = rest.split_at(y.1.len());
-    let (m, p) = rest.split_at(y.2.len());
-    let shape = y.2.shape();
-    (
-        Array::scalar(x[0]),
-        Array::vector(v.to_vec()),
-        Array::matrix(shape[0], shape[1], m.to_vec()).expect("as many elements as the extents say"),
-        Array::vector(vec![0; y.3.len()]),
-        Array::vector(p.iter().map(|x| (*x, 0)).collect()),
-    )
-}
-
 /// Numbers whose functions have no finite derivatives.
 const PLANTED: [f64; 5] = [f64::NAN, 0.0, f64::INFINITY, -1e308, f64::NEG_INFINITY];
 
+/// Two calls of an objective, each with its own arguments. The result is that of the first one, which is not NaN.
+fn with_unused_copy(o: &Program) -> Program {
+    let (n, number) = (o.inputs.len(), Ty::new(0, Elem::F64));
+    let call = |first| Def {
+        tys: vec![number.clone()],
+        step: Step::Call { program: o.body.clone(), args: (first..first + n).collect() },
+    };
+    let read = |array| (Elem::F64, Node::Read { array, index: vec![], outside: Outside::Fails });
+    let nodes = vec![
+        read(2 * n),
+        read(2 * n + 1),
+        (Elem::F64, Node::Const(vec![Number(Scalar::F64(-1e300))])),
+        (Elem::BOOL, Node::Op2(Op2::Cmp(Cmp::Gt), 0, 2)),
+        (Elem::F64, Node::Cond(3, 0, 1)),
+    ];
+    let shape = Fun { params: vec![], nodes: vec![], results: vec![] };
+    let chosen = Step::Generate { shape, f: Fun { params: vec![], nodes, results: vec![4] } };
+    let defs = vec![call(0), call(n), Def { tys: vec![number.clone()], step: chosen }];
+    let params = [&o.body.params[..], &o.body.params].concat();
+    let inputs = [&o.inputs[..], &o.inputs].concat();
+    Program { inputs, body: Block { params, defs, results: vec![2 * n + 2] } }
+}
+
 /// Whether a second copy of a program, whose result is not used, has derivatives that are all zero, and changes no others, if its
 /// arguments are not finite: NOTE [Strong zeros] in `accel-ad`.
-fn unused_is_zero<B: Backend>(backend: &B, p: &Program) -> Result<Verdict, String> {
-    if !is_differentiable(p) {
+fn unused_is_zero(backend: &dyn Backend, p: &Program) -> Result<Verdict, String> {
+    let (x, o) = (inputs_of(p), objective(p));
+    if !is_differentiable(p, &x) {
         return Ok(Verdict::Skipped);
     }
-    let both = {
-        let p = objective(p);
-        afun(move |used: Acc<Args>, unused: Acc<Args>| {
-            let (x, y) = (call(&p, used), call(&p, unused));
-            unit(cond(the(x).gt(-1e300), the(x), the(y)))
-        })
-    };
-    let args = self::args(&p.inputs);
-    let planted: Vec<f64> = PLANTED.iter().cycle().take(floats(&p.inputs).len()).copied().collect();
-    let planted = self::args(&with_floats(&p.inputs, &planted));
-    let wanted = match run_on(backend, grad(&objective(p)), &args) {
+    let wanted = match outcome(backend, &grad(&typed(&o)?)?, &x) {
         Err(e) if changes_extents(&e) => return Ok(Verdict::Skipped),
-        other => flat(&other.map_err(text)?),
+        other => other.map_err(text)?.floats(),
     };
+    let doubled = with_unused_copy(&o);
+    let planted = inputs_of(&doubled);
+    let planted = with_floats(&planted, x.floats().into_iter().chain(PLANTED.into_iter().cycle()));
     // Loops and indices can depend on the numbers.
-    let Ok((used, unused)) = run_on(backend, grad(&both), (&args, &planted)) else { return Ok(Verdict::Fails) };
-    if distance(&flat(&used), &wanted) > 1e-12 {
-        return Err(format!("the derivatives are {:?}, and without the other copy {wanted:?}", flat(&used)));
+    let Ok(found) = outcome(backend, &grad(&typed(&doubled)?)?, &planted) else { return Ok(Verdict::Fails) };
+    let found = found.floats();
+    let (used, unused) = found.split_at(wanted.len());
+    if distance(used, &wanted) > 1e-12 {
+        return Err(format!("the derivatives are {used:?}, and without the other copy {wanted:?}"));
     }
-    if flat(&unused).iter().any(|d| *d != 0.0) {
-        return Err(format!("the derivatives by what is not used are {:?}", flat(&unused)));
+    if unused.iter().any(|d| *d != 0.0) {
+        return Err(format!("the derivatives by what is not used are {unused:?}"));
     }
     Ok(Verdict::Holds)
 }
 
 #[test]
 fn what_is_not_used_has_no_derivatives() {
-    check_most(200, 0.12, SMOOTH, |p| unused_is_zero(&Interpreter, p));
-    check_most(60, 0.12, SMOOTH, |p| unused_is_zero(&AllPasses { assume: true }, p));
+    let features = Features { matrices: false, ..SMOOTH };
+    check_most(200, 0.12, features, |p| unused_is_zero(&Interpreter, p));
+    check_most(60, 0.12, features, |p| unused_is_zero(&AllPasses { assume: true }, p));
 }
+
+/// The largest program without sharing.
+const MOST_TERMS: usize = 20_000;
 
 #[test]
 fn shared_and_copied_terms_mean_the_same() {
     check_most(200, 0.08, EVERYTHING, |p| {
-        if p.unshared_size() > 4000 {
-            return Ok(Verdict::Skipped);
-        }
-        let args = args(&p.inputs);
-        let shared = plain(&run_on(&Interpreter, program(p, true), &args).map_err(text)?);
-        let copied = plain(&run_on(&Interpreter, program(p, false), &args).map_err(text)?);
-        match shared.iter().zip(&copied).all(|(a, b)| same(a, b)) {
-            true => Ok(Verdict::Holds),
-            false => Err(format!("shared {shared:?}, copied {copied:?}")),
+        let Some(copied) = build_unshared(&p.body, MOST_TERMS) else { return Ok(Verdict::Skipped) };
+        let x = inputs_of(p);
+        match (run(&typed(p)?, &x), run(&copied.map_err(text)?, &x)) {
+            (Ok(shared), Ok(copied)) => {
+                let same = shared.leaves().into_iter().zip(copied.leaves()).all(|(a, b)| same_array(a, b));
+                if same { Ok(Verdict::Holds) } else { Err(format!("shared {shared:?}, copied {copied:?}")) }
+            }
+            // What is shared is also computed where only one of its uses is not executed.
+            (Err(_), _) => Ok(Verdict::Fails),
+            (Ok(_), Err(e)) => Err(format!("the copied program fails: {e}")),
         }
     });
 }
 
 /// Compares a program, and its derivatives if it has them, on a backend and on the interpreter.
 fn agrees(backend: &dyn Backend, p: &Program, derivatives: bool, close: f64) -> Result<Verdict, String> {
-    fn same<A: Arrays, R: Arrays>(
-        backend: &dyn Backend,
-        what: &str,
-        f: &Afun<A, R>,
-        inputs: impl accel::types::Inputs<A>,
-        close: f64,
-    ) -> Result<Verdict, String> {
-        let argument = inputs.to_tuple();
-        let found = outcome(backend, f, &argument);
-        let expected = permitted(outcome(&Interpreter, f, &argument), &found, f, &argument);
+    let same = |what: &str, f: &ast::Program, x: &ArrayTuple| -> Result<Verdict, String> {
+        let found = outcome(backend, f, x);
+        let expected = permitted(outcome(&Interpreter, f, x), &found, f, x);
         compare(&expected, &found, close).map_err(|e| format!("{what}: {e}"))?;
         Ok(if expected.is_ok() { Verdict::Holds } else { Verdict::Fails })
-    }
-    let args = args(&p.inputs);
-    let f = program(p, true);
-    let verdict = same(backend, "program", &f, &args, close)?;
+    };
+    let (f, x) = (typed(p)?, inputs_of(p));
+    let verdict = same("program", &f, &x)?;
     if derivatives {
-        let direction = self::args(&direction(&p.inputs, &spread(floats(&p.inputs).len())));
-        same(backend, "jvp", &jvp(&f), (&args, &direction), close)?;
-        same(backend, "gradient", &value_and_grad(&objective(p)), &args, close)?;
+        same("jvp", &jvp(&f)?, &ArrayTuple::pair(x.clone(), spread(&x)))?;
+        same("gradient", &value_and_grad(&typed(&objective(p))?)?, &x)?;
     }
     Ok(verdict)
 }
@@ -303,12 +257,13 @@ fn a_backend_may_have_a_later_error_but_no_other() {
         ))
     });
     let (none, backend) = (Array::vector(vec![0.0; 0]).to_tuple(), AllPasses { assume: false });
-    let expected = outcome(&Interpreter, &fused, &none);
-    let found = outcome(&backend, &fused, &none);
-    compare(&permitted(expected.clone(), &found, &fused, &none), &found, CLOSE).unwrap();
+    let fused = fused.program().unwrap();
+    let expected = outcome(&Interpreter, fused, &none);
+    let found = outcome(&backend, fused, &none);
+    compare(&permitted(expected.clone(), &found, fused, &none), &found, CLOSE).unwrap();
     let other = |op: &str| Err(Error::Shape { op: op.into(), expected: String::new(), found: String::new() });
     let found = other("`map` at nowhere");
-    assert!(compare(&permitted(expected, &found, &fused, &none), &found, CLOSE).is_err());
+    assert!(compare(&permitted(expected, &found, fused, &none), &found, CLOSE).is_err());
 }
 
 #[test]
@@ -357,40 +312,47 @@ fn native() -> &'static dyn Backend {
 
 /// The program on inputs with many times the extents, so that vectors, strips and several threads are used.
 fn enlarged(p: &Program, times: usize) -> Program {
-    let longer = |xs: &[f64]| {
-        let n = xs.len().max(1);
-        (0..xs.len() * times).map(|i| xs[i % n] * (1.0 + (i / n) as f64 / 64.0).cos()).collect::<Vec<_>>()
+    let larger = |given: &Given| {
+        let (raw, n) = (given.raw(), given.size().max(1));
+        let extents: Vec<usize> = given.extents.iter().map(|extent| extent * times).collect();
+        let element = |x: Scalar, copy: usize| match x {
+            Scalar::F64(x) => Scalar::F64(x * (1.0 + copy as f64 / 64.0).cos()),
+            other => other,
+        };
+        let size = 0..extents.iter().product();
+        let longer = raw
+            .columns
+            .iter()
+            .map(|c| size.clone().map(|i: usize| Number(element(c.get(i % n).expect("an element"), i / n))).collect());
+        Given { data: Data::Listed(longer.collect()), extents, ..given.clone() }
     };
-    let (rows, columns, m) = &p.inputs.m;
-    let m = (rows * times, columns * times, longer(&longer(m)));
-    let Inputs { xs, ys, is, .. } = &p.inputs;
-    let inputs = Inputs { xs: longer(xs), ys: longer(ys), m, is: is.repeat(times) };
-    Program { inputs, ..p.clone() }
+    Program { inputs: p.inputs.iter().map(larger).collect(), ..p.clone() }
 }
 
 /// Whether the results, and the derivatives if they are compared, do not depend on the last places of the inputs, as a
 /// comparison of sums does, nor on those of intermediate results, as the sine of a large number does.
-fn is_stable(p: &Program, derivatives: bool) -> bool {
-    fn same<A: Arrays, R: Arrays, I: accel::types::Inputs<A>>(f: &Afun<A, R>, at: I, near: I) -> bool {
-        let on = |inputs: I| outcome(&Interpreter, f, &inputs.to_tuple());
-        compare(&on(at), &on(near), CLOSE).is_ok()
+fn is_stable(p: &Program, derivatives: bool) -> Result<bool, String> {
+    let same = |f: &ast::Program, at: &ArrayTuple, near: &ArrayTuple| {
+        compare(&outcome(&Interpreter, f, at), &outcome(&Interpreter, f, near), CLOSE).is_ok()
+    };
+    let at = inputs_of(p);
+    let nudged = at.floats().into_iter().enumerate().map(|(i, x)| x * (1.0 + (i % 7) as f64 * 2e-15));
+    let near = with_floats(&at, nudged.collect::<Vec<_>>());
+    let f = typed(p)?;
+    if !same(&f, &at, &near) || derivatives && evaluate(p, &at).1.largest.get() > 1e6 {
+        return Ok(false);
     }
-    let numbers = floats(&p.inputs);
-    let nudged: Vec<f64> = numbers.iter().enumerate().map(|(i, x)| x * (1.0 + (i % 7) as f64 * 2e-15)).collect();
-    let (at, near) = (args(&p.inputs), args(&crate::narrow::objective::with_floats(&p.inputs, &nudged)));
-    let f = program(p, true);
-    if !same(&f, &at, &near) || derivatives && largest(p) > 1e6 {
-        return false;
+    if !derivatives {
+        return Ok(true);
     }
-    let direction = args(&direction(&p.inputs, &spread(numbers.len())));
-    !derivatives
-        || same(&jvp(&f), (&at, &direction), (&near, &direction)) && same(&value_and_grad(&objective(p)), &at, &near)
+    let along = |x: &ArrayTuple| ArrayTuple::pair(x.clone(), spread(x));
+    Ok(same(&jvp(&f)?, &along(&at), &along(&near)) && same(&value_and_grad(&typed(&objective(p))?)?, &at, &near))
 }
 
 /// Compares on larger inputs.
 fn agrees_at_large(backend: &dyn Backend, p: &Program, derivatives: bool) -> Result<Verdict, String> {
     let p = enlarged(p, 40);
-    if !is_stable(&p, derivatives) {
+    if !is_stable(&p, derivatives)? {
         return Ok(Verdict::Skipped);
     }
     agrees(backend, &p, derivatives, CLOSE)

@@ -1,37 +1,90 @@
 //! Tracing of random programs: the traces mean the same and are traced as themselves, and their reverse pass agrees with
 //! the derivatives of the program, for any number of threads.
 
-// Other tests use the rest of it.
-
-use crate::narrow::build::Args;
-use crate::narrow::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
-use crate::narrow::generate::{EVERYTHING, SMOOTH};
-use crate::narrow::objective::floats;
-use crate::narrow::program::Program;
-use crate::narrow::runner::{Verdict, check, check_most, check_some};
+use crate::check::{Verdict, check, check_most, check_some};
+use crate::derived::{self, changes_extents, distance, forward, is_differentiable, text, typed};
 use crate::support::agree::{compare, outcome};
 use crate::support::traced::Traced;
+use crate::wide::build::build;
+use crate::wide::generate::{constant, inputs_of};
+use crate::wide::objective::objective;
+use crate::wide::program::{Arr, Block, Def, Fun, Node, Program, Step};
+use crate::wide::small::{EVERYTHING, SMOOTH};
+use crate::wide::types::{Elem, Number, Ty};
 use accel::interp::Interpreter;
 use accel::prelude::*;
+use accel::repr::Column;
 use accel_fusion::simplify;
 use accel_trace::{Adjoints, Keep, Trace, named, trace_on};
 
+/// All floats and all integers of an argument.
+type Args = (Vector<f64>, Vector<i64>);
+
+/// An objective as a function of all floats and integers of its argument: traces need arguments of a known type.
+fn packed(o: &Program) -> Result<(Afun<Args, Scalar<f64>>, Args), String> {
+    /// Defines the arrays of the objective.
+    struct Unpacking {
+        defs: Vec<Def>,
+        /// How many floats and integers belong to arrays that are defined.
+        taken: [usize; 2],
+    }
+    impl Unpacking {
+        fn define(&mut self, ty: Ty, step: Step) -> Arr {
+            self.defs.push(Def { tys: vec![ty], step });
+            self.defs.len() + 1
+        }
+        fn array(&mut self, elem: &Elem, extents: &[usize]) -> Arr {
+            let number = |n: usize| Number(accel::repr::Scalar::I64(n as i64));
+            let ty = |rank| Ty::new(rank, elem.clone());
+            match elem {
+                Elem::One(p) => {
+                    let from = usize::from(!p.is_float());
+                    let (first, size) = (self.taken[from], extents.iter().product());
+                    self.taken[from] += size;
+                    let x = self.define(ty(1), Step::Skip { n: constant(number(first)), x: from });
+                    let x = self.define(ty(1), Step::Take { n: constant(number(size)), x });
+                    let nodes = extents.iter().map(|n| (Elem::I64, Node::Const(vec![number(*n)]))).collect();
+                    let shape = Fun { params: vec![], nodes, results: (0..extents.len()).collect() };
+                    self.define(ty(extents.len()), Step::Reshape { shape, x })
+                }
+                Elem::Tuple(parts) => {
+                    let step = match parts.iter().map(|part| self.array(part, extents)).collect::<Vec<_>>()[..] {
+                        [x, y] => Step::Zip { strict: true, x, y },
+                        [x, y, z] => Step::Zip3 { strict: true, x, y, z },
+                        _ => panic!("{elem} in a small program"),
+                    };
+                    self.define(ty(extents.len()), step)
+                }
+            }
+        }
+    }
+    let x = inputs_of(o);
+    let ints = x.leaves().into_iter().flat_map(|a| &a.columns).flat_map(|c| match c {
+        Column::I64(c) => c.to_vec(),
+        _ => vec![],
+    });
+    let args = (Array::vector(x.floats()), Array::vector(ints.collect()));
+    let mut u = Unpacking { defs: vec![], taken: [0, 0] };
+    let arrays = o.inputs.iter().map(|given| u.array(&given.elem, &given.extents)).collect();
+    let result = u.define(Ty::new(0, Elem::F64), Step::Call { program: o.body.clone(), args: arrays });
+    let params = vec![Ty::new(1, Elem::F64), Ty::new(1, Elem::I64)];
+    let body = Block { params, defs: u.defs, results: vec![result] };
+    let f = build(&body, None).and_then(Afun::from_program).map_err(text)?;
+    Ok((f, args))
+}
+
 fn bits(a: &Adjoints<Args>) -> Vec<u64> {
-    flat(a.inputs()).into_iter().map(f64::to_bits).collect()
+    a.inputs().0.iter().map(f64::to_bits).collect()
 }
 
 /// The trace computes what the program computes, bit by bit (equation 8), and its trace is itself (equation 9). The same
 /// holds for derivatives, which are programs, too.
 fn means_the_same(p: &Program, keep: Keep) -> Result<Verdict, String> {
-    fn same<A: Arrays, R: Arrays>(f: &Afun<A, R>, inputs: &A, keep: Keep) -> Result<(), String> {
-        let argument = inputs.to_tuple();
-        compare(&outcome(&Interpreter, f, &argument), &outcome(&Traced(keep), f, &argument), 0.0)
-    }
-    let args = args(&p.inputs);
-    same(&program(p, true), &args, keep)?;
-    match value_and_grad(&objective(p)) {
-        gradient if gradient.program().is_ok() => same(&gradient, &args, keep)?,
-        _ => {}
+    let x = inputs_of(p);
+    let same = |f: &accel::ast::Program| compare(&outcome(&Interpreter, f, &x), &outcome(&Traced(keep), f, &x), 0.0);
+    same(&typed(p)?)?;
+    if let Ok(gradient) = derived::value_and_grad(&typed(&objective(p))?) {
+        same(&gradient)?;
     }
     Ok(Verdict::Holds)
 }
@@ -87,15 +140,6 @@ fn compiled_steps_agree_with_the_interpreter() {
     assert!(distance(pulled.0.as_slice(), expected.0.as_slice()) < 1e-12, "{pulled:?}, {expected:?}");
 }
 
-/// The derivatives in the direction of each float, in forward mode.
-fn forward(p: &Program, inputs: &Args) -> Result<Vec<f64>, String> {
-    let jvp = compile_on(&Interpreter, jvp(&objective(p))).map_err(text)?;
-    let n = floats(&p.inputs).len();
-    let unit = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();
-    let direction = |i| args(&crate::narrow::objective::direction(&p.inputs, &unit(i)));
-    (0..n).map(|i| Ok(jvp.run((inputs, &direction(i))).map_err(text)?.1.item())).collect()
-}
-
 fn do_not_depend_on_threads(t: &Trace<Args, Scalar<f64>>, pools: &[rayon::ThreadPool]) -> Result<(), String> {
     let seed = Array::scalar(1.0);
     let first = t.reverse(&seed).map_err(text)?;
@@ -112,39 +156,41 @@ fn do_not_depend_on_threads(t: &Trace<Args, Scalar<f64>>, pools: &[rayon::Thread
 fn reverse_passes_agree_with_the_derivatives_of_the_program() {
     let pools = [1, 2, 4, 16].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool"));
     check_most(80, 0.08, SMOOTH, |p| {
-        if !is_differentiable(p) {
+        let (x, o) = (inputs_of(p), objective(p));
+        if !is_differentiable(p, &x) {
             return Ok(Verdict::Skipped);
         }
-        let (args, seed) = (args(&p.inputs), Array::scalar(1.0));
-        let (_, t) = trace_on(&Interpreter, objective(p), &args, Keep::Arrays).map_err(text)?;
+        let ((f, args), seed) = (packed(&o)?, Array::scalar(1.0));
+        let (_, t) = trace_on(&Interpreter, &f, &args, Keep::Arrays).map_err(text)?;
         let adjoints = t.reverse(&seed).map_err(text)?;
-        let found = flat(adjoints.inputs());
-        match run_on(&Interpreter, grad(&objective(p)), &args) {
+        let found = adjoints.inputs().0.as_slice();
+        let program = typed(&o)?;
+        match derived::run(&derived::grad(&program)?, &x) {
             // A trace has each step of such a loop.
             Err(e) if changes_extents(&e) => {}
             source => {
-                let source = flat(&source.map_err(text)?);
-                if distance(&found, &source) > 1e-9 {
+                let source = source.map_err(text)?.floats();
+                if distance(found, &source) > 1e-9 {
                     return Err(format!("trace {found:?}, source {source:?}"));
                 }
             }
         }
-        let tangents = forward(p, &args)?;
-        if distance(&found, &tangents) > 1e-9 {
+        let (_, tangents) = forward(&program, &x)?;
+        if distance(found, &tangents) > 1e-9 {
             return Err(format!("trace {found:?}, forward {tangents:?}"));
         }
-        let (_, elements) = trace_on(&Interpreter, objective(p), &args, Keep::Scalars).map_err(text)?;
-        let by_elements = flat(elements.reverse(&seed).map_err(text)?.inputs());
-        if distance(&found, &by_elements) > 1e-9 {
+        let (_, elements) = trace_on(&Interpreter, &f, &args, Keep::Scalars).map_err(text)?;
+        let (by_elements, _) = elements.reverse(&seed).map_err(text)?.into_inputs();
+        if distance(found, by_elements.as_slice()) > 1e-9 {
             return Err(format!("arrays {found:?}, elements {by_elements:?}"));
         }
         let work = adjoints.work();
         if work.resolved != work.reachable || work.reachable > t.stats().steps {
             return Err(format!("{work:?} in {}", t.stats()));
         }
-        let (_, every) = trace_on(&Interpreter, objective(p), &args, Keep::EveryArray).map_err(text)?;
-        let by_steps = flat(every.reverse(&seed).map_err(text)?.inputs());
-        if distance(&found, &by_steps) > 1e-9 {
+        let (_, every) = trace_on(&Interpreter, &f, &args, Keep::EveryArray).map_err(text)?;
+        let (by_steps, _) = every.reverse(&seed).map_err(text)?.into_inputs();
+        if distance(found, by_steps.as_slice()) > 1e-9 {
             return Err(format!("clusters {found:?}, steps {by_steps:?}"));
         }
         do_not_depend_on_threads(&t, &pools)?;

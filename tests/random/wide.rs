@@ -3,13 +3,16 @@
 
 pub mod batching;
 pub mod build;
+mod chains;
 pub mod data;
 pub mod derivatives;
 pub mod functions;
 pub mod generate;
 pub mod graph;
+pub mod objective;
 pub mod ops;
 pub mod oracle;
+pub mod plain;
 #[rustfmt::skip]
 #[allow(warnings, clippy::all)]
 pub mod printed;
@@ -18,6 +21,7 @@ pub mod runner;
 pub mod rust;
 pub mod scalar;
 pub mod shrink;
+pub mod small;
 pub mod surface;
 pub mod types;
 

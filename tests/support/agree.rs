@@ -1,8 +1,9 @@
 //! Compares the same program on several backends.
 
-use accel::backend::{Backend, Executable};
+use accel::ast::Program;
+use accel::backend::Backend;
 use accel::interp::Interpreted;
-use accel::prelude::*;
+use accel::prelude::Error;
 use accel::repr::{ArrayTuple, Column, RawArray};
 
 /// The permitted distance of two floats, relative to the larger one.
@@ -22,9 +23,8 @@ const CANCELLED_SINGLE: f64 = 1e-6;
 type Outcome = Result<ArrayTuple, Error>;
 
 /// Compiles and runs.
-pub fn outcome<A: Arrays, R: Arrays>(backend: &dyn Backend, f: &Afun<A, R>, argument: &ArrayTuple) -> Outcome {
-    let executable: Box<dyn Executable> = backend.compile(f.program()?)?;
-    executable.run(argument)
+pub fn outcome(backend: &dyn Backend, program: &Program, argument: &ArrayTuple) -> Outcome {
+    backend.compile(program)?.run(argument)
 }
 
 /// Compares the outcome of a backend with that of the interpreter. Returns an error if they do not agree.
@@ -43,16 +43,11 @@ pub fn compare(expected: &Outcome, found: &Outcome, close: f64) -> Result<(), St
 
 /// What a backend must agree with that has found this: the outcome of the interpreter, or if that is an error, perhaps another error
 /// that the interpreter would have if it went on. NOTE [Which error a run has] in `accel-core/src/interp/mod.rs`.
-pub fn permitted<A: Arrays, R: Arrays>(
-    expected: Outcome,
-    found: &Outcome,
-    f: &Afun<A, R>,
-    argument: &ArrayTuple,
-) -> Outcome {
+pub fn permitted(expected: Outcome, found: &Outcome, program: &Program, argument: &ArrayTuple) -> Outcome {
     let Err(found) = found else { return expected };
     match &expected {
         Err(e) if !same_place(e, found) => {
-            let all = Interpreted::new(f.program()?).errors(argument)?;
+            let all = Interpreted::new(program).errors(argument)?;
             all.into_iter().find(|e| same_place(e, found)).map_or(expected, Err)
         }
         _ => expected,

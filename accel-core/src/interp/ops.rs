@@ -76,6 +76,12 @@ pub fn extents_of(op: &Op, place: Place, slots: &Slots) -> Option<RawExtents> {
     }
 }
 
+/// The extent of the rows that an operation reads one by one.
+pub fn row_length(op: &Op, slots: &Slots) -> Option<RawExtents> {
+    let (Op::Fold { a, .. } | Op::Scan { a, .. }) = op else { return None };
+    slots.extents(*a).ok()?.last().map(|n| RawExtents::from_slice(&[*n]))
+}
+
 /// The result of an operation, filled element by element.
 struct Output {
     extents: RawExtents,

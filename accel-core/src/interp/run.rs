@@ -11,7 +11,7 @@ use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
 use crate::repr::tree::Tree;
-use crate::repr::{ArrayTuple, RawExtents, Scalar};
+use crate::repr::{ArrayTuple, Scalar};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
@@ -77,12 +77,15 @@ fn block(b: &Block, slots: &mut Slots) -> Result<()> {
         if let Err(e) = deep(|| step(s, slots)) {
             slots.note(e)?;
             let sh = ops::extents_of(&s.op, s.place, slots);
-            // What has its extents from a failed operation has negative ones, too.
-            let scalars = |sh: &RawExtents| sh.iter().map(|e| Scalar::I64(*e as i64)).collect::<Vec<_>>();
-            if !matches!(s.op, Op::Generate { .. } | Op::Backpermute { .. } | Op::Reshape { .. })
-                && let Some(Err(e)) = sh.as_ref().map(|sh| extents(s.place, scalars(sh).into_iter()))
-            {
-                slots.note(e)?;
+            // What has its extents from a failed operation has negative ones, too. Folds and scans also have the length of its rows.
+            let inherited = match &s.op {
+                Op::Generate { .. } | Op::Backpermute { .. } | Op::Reshape { .. } => None,
+                _ => sh.clone(),
+            };
+            for sh in inherited.into_iter().chain(ops::row_length(&s.op, slots)) {
+                if let Err(e) = extents(s.place, sh.iter().map(|e| Scalar::I64(*e as i64))) {
+                    slots.note(e)?;
+                }
             }
             s.to.iter().for_each(|to| slots.put(*to, Content::Failed(sh.clone())));
         }

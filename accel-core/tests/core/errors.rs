@@ -43,6 +43,21 @@ fn independent_operations_have_errors() {
     assert_eq!(errors(&f, (&Array::scalar(1), &Array::vector(vec![0; 5]))), Vec::<String>::new());
 }
 
+/// A backend that fuses the fold with what it reads gets the length of the rows there.
+#[test]
+fn folds_and_scans_have_the_length_of_failed_rows() {
+    let f = afun(|n: Acc<Scalar<i64>>| {
+        let rows = fill((0i64, the(n)), 1i64);
+        (sum(rows), scanl(|x, y| x + y, 0i64, rows))
+    });
+    let negative = |found| format!("expected extents that are not negative, found {found}");
+    let (shape, length) = (negative("[0, -1]"), negative("[-1]"));
+    assert_all(
+        &errors(&f, &Array::scalar(-1)),
+        &[("`fill` at ", &shape), ("`sum` at ", &length), ("`scanl` at ", &length)],
+    );
+}
+
 /// One state of a loop fails, another one and a list go on.
 #[test]
 fn loops_go_on() {

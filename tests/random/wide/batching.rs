@@ -6,13 +6,11 @@ use super::derivatives::{direction, is_single, moderate};
 use super::generate::{inputs_of, program};
 use super::graph::Graph;
 use super::oracle::same_array;
-use super::surface::map_;
 use super::types::Elem;
 use accel::ast::Program;
 use accel::backend::Executable;
 use accel::interp::Interpreted;
 use accel::prelude::Error;
-use accel::repr::op::{Num2, Op2};
 use accel::repr::{ArrayTuple, Column, RawArray, RawTy};
 use accel::surface::graph::{ArrayOp, Dir, Lam, NodeId, Staged};
 use accel_ad::{Reverse, forward_mode, reverse_mode};
@@ -97,15 +95,7 @@ fn of_rows(p: &Program, batched: &Batched, way: Way) -> Result<Program, Error> {
     let result = g.push("call", ArrayOp::Call(p.clone(), args), p.result().clone());
     let next = match way {
         Way::Vmap => last,
-        Way::Loop => g.splice(
-            &map_(0),
-            &[&Elem::I64, &Elem::I64],
-            &[last],
-            &mut [&mut |g, params| {
-                let one = g.int(1);
-                g.op2(Op2::Num(Num2::Add), params[params.len() - 1], one)
-            }],
-        ),
+        Way::Loop => g.succ(last),
     };
     let body = g.push("tuple", ArrayOp::Pair(next, result), RawTy::pair(state.clone(), p.result().clone()));
     let step = Lam { params: vec![both], body };

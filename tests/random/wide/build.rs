@@ -1,6 +1,6 @@
 //! Writes a random program as the surface language would.
 
-use super::graph::Graph;
+use super::graph::{Graph, copied};
 use super::program::*;
 use super::scalar::{Perturb, Scalars, is_inexact};
 use super::surface::*;
@@ -17,6 +17,18 @@ use accel_core::elaborate::elaborate;
 /// # Errors
 /// The errors of elaboration.
 pub fn build(block: &Block, perturb: Option<Perturb>) -> Result<ast::Program, Error> {
+    elaborate(&staged(block, perturb))
+}
+
+/// The typed program in which each term has one use; `None` if it would have more than `most` terms.
+///
+/// # Errors
+/// The errors of elaboration.
+pub fn build_unshared(block: &Block, most: usize) -> Option<Result<ast::Program, Error>> {
+    copied(&staged(block, None), most).map(|staged| elaborate(&staged))
+}
+
+fn staged(block: &Block, perturb: Option<Perturb>) -> Staged {
     let mut b = Builder { g: Graph::default(), arrays: vec![], perturb };
     let n = block.params.len();
     let param = b.g.param(block.params.iter().map(Ty::raw).reduce(RawTy::pair).unwrap_or(RawTy::Unit));
@@ -26,7 +38,7 @@ pub fn build(block: &Block, perturb: Option<Perturb>) -> Result<ast::Program, Er
     }
     let results = b.block(block);
     let root = b.g.arrays(&results);
-    elaborate(&Staged { nodes: b.g.nodes, param, root })
+    Staged { nodes: b.g.nodes, param, root }
 }
 
 struct Builder {
@@ -364,15 +376,7 @@ impl Builder {
         let k = self.arrays[outside.len()].0;
         let results = self.block(&Block { params: vec![], ..body.clone() });
         let g = &mut self.g;
-        let next = g.splice(
-            &map_(0),
-            &[&Elem::I64, &Elem::I64],
-            &[k],
-            &mut [&mut |g, params| {
-                let one = g.int(1);
-                g.op2(Op2::Num(Num2::Add), params[params.len() - 1], one)
-            }],
-        );
+        let next = g.succ(k);
         let next = g.arrays(&[&[next][..], &results].concat());
         let body = Lam { params: vec![p], body: next };
         self.arrays = outside;

@@ -7,7 +7,7 @@ use accel::repr::Scalar;
 use accel::repr::op::*;
 
 /// A function under construction.
-struct Making<'a> {
+pub struct Making<'a> {
     m: &'a mut Maker,
     /// The types of the values around it, and of its own values.
     elems: Vec<Elem>,
@@ -26,7 +26,8 @@ impl Maker {
 
     /// An index for each dimension of an array, from an index of another array. With `keep`, also a condition.
     pub fn index(&mut self, from: usize, of: Arr, to: usize, keep: bool) -> (Outside, Fun) {
-        let outside = self.r.pick(&[Outside::Wraps, Outside::Wraps, Outside::Skips, Outside::Fails, Outside::Fails]);
+        let ways = [Outside::Wraps, Outside::Wraps, Outside::Skips, Outside::Fails, Outside::Fails];
+        let outside = self.outside(&ways);
         let outside = if outside == Outside::Skips && !keep { Outside::Wraps } else { outside };
         let params = vec![Elem::I64; from];
         let first = if keep { vec![Elem::BOOL] } else { vec![] };
@@ -72,6 +73,10 @@ impl Maker {
     }
 }
 
+/// The functions of two floats that are methods.
+const FLOAT2: &[Float2] = &[Float2::Pow, Float2::Atan2, Float2::Hypot];
+const FLOATS: &[Prim] = &[Prim::F64, Prim::F32];
+
 fn make(m: &mut Maker, outer: &[Elem], params: &[Elem], results: &[Elem], n: usize, smooth: bool, depth: usize) -> Fun {
     let elems = [outer, params].concat();
     let mut f = Making { m, elems, nodes: vec![], smooth, depth };
@@ -83,24 +88,31 @@ fn make(m: &mut Maker, outer: &[Elem], params: &[Elem], results: &[Elem], n: usi
     Fun { params: params.to_vec(), nodes: f.nodes, results }
 }
 
-impl Making<'_> {
-    fn add(&mut self, elem: Elem, node: Node) -> Val {
+impl<'a> Making<'a> {
+    /// A function of these parameters with one result.
+    pub fn fun(m: &'a mut Maker, params: &[Elem], result: impl FnOnce(&mut Making) -> Val) -> Fun {
+        let mut f = Making { m, elems: params.to_vec(), nodes: vec![], smooth: false, depth: 0 };
+        let results = vec![result(&mut f)];
+        Fun { params: params.to_vec(), nodes: f.nodes, results }
+    }
+
+    pub fn add(&mut self, elem: Elem, node: Node) -> Val {
         self.elems.push(elem.clone());
         self.nodes.push((elem, node));
         self.elems.len() - 1
     }
-    fn number(&mut self, x: Number) -> Val {
+    pub fn number(&mut self, x: Number) -> Val {
         self.add(Elem::One(x.prim()), Node::Const(vec![x]))
     }
-    fn int(&mut self, x: i64) -> Val {
+    pub fn int(&mut self, x: i64) -> Val {
         self.number(Number(Scalar::I64(x)))
     }
-    fn op2(&mut self, op: Op2, a: Val, b: Val) -> Val {
+    pub fn op2(&mut self, op: Op2, a: Val, b: Val) -> Val {
         let Elem::One(p) = self.elems[a] else { panic!("an operation on tuples") };
         let ty = op.result(p.ty()).expect("an operation of the type");
         self.add(Elem::One(Prim::of(ty)), Node::Op2(op, a, b))
     }
-    fn op1(&mut self, op: Op1, a: Val) -> Val {
+    pub fn op1(&mut self, op: Op1, a: Val) -> Val {
         let Elem::One(p) = self.elems[a] else { panic!("an operation on tuples") };
         let ty = op.result(p.ty()).expect("an operation of the type");
         self.add(Elem::One(Prim::of(ty)), Node::Op1(op, a))
@@ -120,7 +132,7 @@ impl Making<'_> {
                 Elem::One(self.pick(&results.iter().flat_map(Elem::leaves).collect::<Vec<_>>()))
             }
             9..=12 if !leaves.is_empty() => Elem::One(self.pick(&leaves)),
-            13 => Elem::One(self.pick(&Prim::ALL)),
+            13 => Elem::One(self.pick(self.m.prims())),
             14 => Elem::BOOL,
             15 => Elem::I64,
             16 => {
@@ -197,7 +209,7 @@ impl Making<'_> {
                 }
             }
             22..=25 if free => return self.repeated(elem),
-            26..=28 if free => {
+            26..=28 if free && !self.m.is_small() => {
                 if let Some(v) = self.gradient(elem) {
                     return v;
                 }
@@ -231,7 +243,7 @@ impl Making<'_> {
                 self.op1(Op1::Not, a)
             }
             8 => {
-                let p = self.pick(&[Prim::F64, Prim::F32]);
+                let p = self.pick(self.m.of(FLOATS, |_| &[Prim::F64]));
                 let (a, op) = (self.val(&Elem::One(p)), self.pick(FloatTest::ALL));
                 self.op1(Op1::Test(op), a)
             }
@@ -245,9 +257,9 @@ impl Making<'_> {
 
     fn float(&mut self, p: Prim) -> Val {
         let e = Elem::One(p);
-        match self.m.r.below(20) {
-            0..=4 => {
-                let op = self.pick(Float1::ALL);
+        match self.m.r.below(if self.m.is_small() { 26 } else { 20 }) {
+            0..=4 | 20.. => {
+                let op = self.pick(self.m.of(Float1::ALL, |f| f.functions()));
                 let a = self.val(&e);
                 self.op1(Op1::Float(op), a)
             }
@@ -255,14 +267,14 @@ impl Making<'_> {
                 let (op, a) = (self.pick(Num1::ALL), self.val(&e));
                 self.op1(Op1::Num(op), a)
             }
-            6 => {
-                // No method gives the others.
-                let op = self.pick(&[Float2::Pow, Float2::Atan2, Float2::Hypot]);
+            6 if !self.m.of(FLOAT2, |f| f.functions_of_two()).is_empty() => {
+                let op = self.pick(self.m.of(FLOAT2, |f| f.functions_of_two()));
                 let (a, b) = (self.val(&e), self.val(&e));
                 self.op2(Op2::Float(op), a, b)
             }
             7 => {
-                let (a, n) = (self.val(&e), self.pick(&[-3, -1, 0, 1, 2, 2, 3, 5, 8]));
+                let all = &[-3, -1, 0, 1, 2, 2, 3, 5, 8];
+                let (a, n) = (self.val(&e), self.pick(self.m.of(&all[..], |f| f.powers())));
                 self.add(e, Node::Powi(a, n))
             }
             8 => {
@@ -270,14 +282,15 @@ impl Making<'_> {
                 self.add(e, Node::Clamp(a, b, c))
             }
             9 | 10 => {
-                let q = self.pick(&Prim::ALL);
+                let q = self.pick(self.m.prims());
                 let a = self.val(&Elem::One(q));
                 self.op1(Op1::Cast(p.ty()), a)
             }
             _ => {
                 use Num2::*;
-                let (op, a, b) =
-                    (self.pick(&[Add, Add, Sub, Mul, Mul, Div, Rem, Min, Max]), self.val(&e), self.val(&e));
+                let all = &[Add, Add, Sub, Mul, Mul, Div, Rem, Min, Max];
+                let op = self.pick(self.m.of(&all[..], |f| f.arithmetic()));
+                let (a, b) = (self.val(&e), self.val(&e));
                 self.op2(Op2::Num(op), a, b)
             }
         }
@@ -295,7 +308,7 @@ impl Making<'_> {
                 self.op1(Op1::Int(op), a)
             }
             3 | 4 => {
-                let q = self.pick(&Prim::ALL);
+                let q = self.pick(self.m.prims());
                 let a = self.val(&Elem::One(q));
                 self.op1(Op1::Cast(p.ty()), a)
             }
@@ -358,7 +371,8 @@ impl Making<'_> {
 
     fn read(&mut self, array: Arr, rank: usize, elem: &Elem) -> Val {
         let index = (0..rank).map(|_| self.val(&Elem::I64)).collect();
-        let outside = self.pick(&[Outside::Wraps, Outside::Wraps, Outside::Skips, Outside::Skips, Outside::Fails]);
+        let ways = [Outside::Wraps, Outside::Wraps, Outside::Skips, Outside::Skips, Outside::Fails];
+        let outside = self.m.outside(&ways);
         self.add(elem.clone(), Node::Read { array, index, outside })
     }
 
@@ -452,7 +466,8 @@ impl Making<'_> {
                 }
             })
             .collect();
-        let outside = self.pick(&[Outside::Wraps, Outside::Skips, Outside::Skips, Outside::Fails, Outside::Fails]);
+        let ways = [Outside::Wraps, Outside::Skips, Outside::Skips, Outside::Fails, Outside::Fails];
+        let outside = self.m.outside(&ways);
         let elem = self.m.types[array].elem.clone();
         self.add(elem, Node::Read { array, index, outside })
     }

@@ -4,6 +4,7 @@
 use super::build::build;
 use super::data::{Random, number};
 use super::program::*;
+use super::small::{self, Features, PRIMS};
 use super::types::{Data, Elem, Given, Kind, Number, Prim, Ty};
 use accel::backend::Backend;
 use accel::interp::Interpreter;
@@ -13,12 +14,12 @@ use accel::repr::{ArrayTuple, RawArray, Scalar};
 
 /// The limits of one program.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+pub struct Limits {
     /// The approximate limit of extents, of inputs and of constants.
-    extent: usize,
+    pub extent: usize,
     /// The limit for the number of elements of an array.
-    elements: usize,
-    steps: usize,
+    pub elements: usize,
+    pub steps: usize,
 }
 
 /// The program of a seed.
@@ -33,16 +34,14 @@ pub fn program(seed: u64) -> Program {
     };
     let palette = palette(&mut r);
     let inputs = inputs(&mut r, limits, &palette);
-    let values = inputs.iter().map(Given::raw).collect();
-    let params: Vec<Ty> = inputs.iter().map(Given::ty).collect();
-    let mut m = Maker { r, types: params.clone(), values, palette, limits, depth: 0 };
+    let mut m = Maker::new(r, &inputs, palette, limits, None);
+    let params = m.types.clone();
     let wanted = 1 + m.r.below(limits.steps);
     let mut defs = m.defs(wanted);
     // A program that fails tests little of its other operations.
     if m.r.chance(4)
         && let Some(def) = m.failing()
     {
-        m.types.extend(def.tys.iter().cloned());
         defs.push(def);
     }
     let results = m.results(params.len(), &defs);
@@ -229,21 +228,56 @@ pub struct Maker {
     pub values: Vec<RawArray>,
     pub palette: Vec<Elem>,
     limits: Limits,
+    /// Of a small program.
+    features: Option<Features>,
     /// The number of loops around the current place.
     depth: usize,
 }
 
 impl Maker {
-    fn defs(&mut self, wanted: usize) -> Vec<Def> {
+    pub fn new(r: Random, inputs: &[Given], palette: Vec<Elem>, limits: Limits, features: Option<Features>) -> Maker {
+        let (types, values) = inputs.iter().map(|given| (given.ty(), given.raw())).unzip();
+        Maker { r, types, values, palette, limits, features, depth: 0 }
+    }
+
+    /// What the generator chooses from: `all`, or in small programs what their features have.
+    pub fn of<T: ?Sized>(&self, all: &'static T, of_small: impl FnOnce(Features) -> &'static T) -> &'static T {
+        self.features.map_or(all, of_small)
+    }
+
+    pub fn is_small(&self) -> bool {
+        self.features.is_some()
+    }
+
+    /// How indices out of bounds are handled: one of these ways that the program may contain.
+    pub fn outside(&mut self, from: &[Outside]) -> Outside {
+        let checked = self.features.is_some_and(|f| !f.unchecked);
+        let allowed: Vec<_> = from.iter().copied().filter(|way| !checked || *way != Outside::Fails).collect();
+        self.r.pick(&allowed)
+    }
+
+    pub fn attempt(&mut self, def: &Def) -> Tried {
+        match self.features {
+            None => attempt(def, &self.types, &self.values, self.limits.elements),
+            Some(features) => self.attempt_plainly(def, features),
+        }
+    }
+
+    /// Adds the arrays of a definition.
+    pub fn define(&mut self, def: &Def, arrays: Vec<RawArray>) {
+        self.values.extend(arrays);
+        self.types.extend(def.tys.iter().cloned());
+    }
+
+    pub fn defs(&mut self, wanted: usize) -> Vec<Def> {
         let mut defs = vec![];
         for _ in 0..6 * wanted {
             if defs.len() >= wanted {
                 break;
             }
             let Some(def) = self.def() else { continue };
-            if let Tried::Done(arrays) = attempt(&def, &self.types, &self.values, self.limits.elements) {
-                self.values.extend(arrays);
-                self.types.extend(def.tys.iter().cloned());
+            if let Tried::Done(arrays) = self.attempt(&def) {
+                self.define(&def, arrays);
                 defs.push(def);
             }
         }
@@ -268,13 +302,12 @@ impl Maker {
             if apart && !combines {
                 return None;
             }
-            let tried = attempt(&def, &self.types, &self.values, self.limits.elements);
-            matches!(tried, Tried::Failed).then_some(def)
+            matches!(self.attempt(&def), Tried::Failed).then_some(def)
         })
     }
 
     /// Some of the arrays, mostly those that nothing else uses.
-    fn results(&mut self, params: usize, defs: &[Def]) -> Vec<Arr> {
+    pub fn results(&mut self, params: usize, defs: &[Def]) -> Vec<Arr> {
         let all = params + defs.iter().map(|d| d.tys.len()).sum::<usize>();
         let mut used = vec![false; all];
         let mut level = params;
@@ -326,6 +359,10 @@ impl Maker {
 
     fn operator(&mut self, elem: &Elem, commutes: bool) -> Operator {
         let leaves = elem.leaves();
+        // A permutation may also replace elements.
+        if commutes && self.is_small() && self.r.chance(15) {
+            return Operator::First;
+        }
         if !commutes && self.r.chance(25) {
             match self.r.below(4) {
                 0 => return Operator::First,
@@ -356,7 +393,8 @@ impl Maker {
         let tys = self.result_types(&step)?;
         // Tuples side by side need no more components than there are functions for.
         let fits = |e: &Elem| e.leaves().len() <= 8;
-        tys.iter().all(|t| t.rank <= 4 && fits(&t.elem)).then_some(Def { tys, step })
+        let rank = if self.is_small() { 2 } else { 4 };
+        tys.iter().all(|t| t.rank <= rank && fits(&t.elem)).then_some(Def { tys, step })
     }
 
     /// The types of the arrays that an operation defines.
@@ -416,6 +454,10 @@ impl Maker {
         })
     }
 
+    /// Whether different extents are an error.
+    fn strict(&mut self) -> bool {
+        !self.is_small() && self.r.chance(50)
+    }
     fn start(&mut self, elem: &Elem) -> Option<Fun> {
         self.r.chance(65).then(|| self.small_fun(elem))
     }
@@ -425,7 +467,8 @@ impl Maker {
         self.fun(&[], std::slice::from_ref(elem), n)
     }
     pub fn sized_fun(&mut self, params: &[Elem], results: &[Elem]) -> Fun {
-        let n = self.r.pick(&[0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 12]);
+        let all = &[0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 12];
+        let n = self.r.pick(self.of(&all[..], |_| &[1, 2, 3, 4, 5, 6, 8, 12]));
         self.fun(params, results, n)
     }
 
@@ -449,7 +492,8 @@ impl Maker {
             }
             10 => {
                 let rank = self.r.below(4);
-                let p = self.r.pick(&[Prim::I64, Prim::F64, Prim::F32, Prim::U8, Prim::I32, Prim::U64]);
+                let all = &[Prim::I64, Prim::F64, Prim::F32, Prim::U8, Prim::I32, Prim::U64];
+                let p = self.r.pick(self.of(&all[..], |_| &all[..2]));
                 Step::EnumFromN { shape: self.shape(rank), start: self.small_fun(&Elem::One(p)) }
             }
             11..=20 => {
@@ -467,25 +511,25 @@ impl Maker {
                 let (x, a) = self.array(any)?;
                 let (y, b) = self.partner(x, |b| b.rank == a.rank)?;
                 let elem = self.elem();
-                Step::ZipWith { strict: self.r.chance(50), f: self.sized_fun(&[a.elem, b.elem], &[elem]), x, y }
+                Step::ZipWith { strict: self.strict(), f: self.sized_fun(&[a.elem, b.elem], &[elem]), x, y }
             }
             32 => {
                 let (x, a) = self.array(any)?;
                 let (y, b) = self.partner(x, |b| b.rank == a.rank)?;
                 let (z, c) = self.partner(x, |b| b.rank == a.rank)?;
                 let f = self.sized_fun(&[a.elem.clone(), b.elem, c.elem], &[a.elem]);
-                Step::ZipWith3 { strict: self.r.chance(50), f, x, y, z }
+                Step::ZipWith3 { strict: self.strict(), f, x, y, z }
             }
             33 | 34 => {
                 let (x, a) = self.array(any)?;
                 let (y, _) = self.partner(x, |b| b.rank == a.rank)?;
-                Step::Zip { strict: self.r.chance(50), x, y }
+                Step::Zip { strict: self.strict(), x, y }
             }
             35 => {
                 let (x, a) = self.array(any)?;
                 let (y, _) = self.partner(x, |b| b.rank == a.rank)?;
                 let (z, _) = self.partner(x, |b| b.rank == a.rank)?;
-                Step::Zip3 { strict: self.r.chance(50), x, y, z }
+                Step::Zip3 { strict: self.strict(), x, y, z }
             }
             36 => {
                 let (x, ty) = self.array(|t| matches!(&t.elem, Elem::Tuple(p) if p.len() < 4))?;
@@ -590,6 +634,8 @@ impl Maker {
                 let (x, ty) = self.array(|t| number(t) && (t.rank == 1 || t.rank == 2))?;
                 let (what, (y, _)) = if ty.rank == 1 {
                     (Product::Dot, self.partner(x, |t| *t == ty)?)
+                } else if self.features.is_some_and(|f| !f.matrices) {
+                    return None;
                 } else if self.r.chance(50) {
                     (Product::Matvec, self.array(|t| *t == Ty::new(1, ty.elem.clone()))?)
                 } else {
@@ -601,6 +647,9 @@ impl Maker {
                 let elem = self.elem();
                 let rank = self.r.below(3);
                 let extents: Vec<usize> = (0..rank).map(|_| self.r.below(4)).collect();
+                if self.is_small() {
+                    return Some(Step::Use(small::given(&mut self.r, elem, extents)));
+                }
                 let data = Data::Made {
                     seed: self.r.next() >> 32,
                     kind: self.r.pick(&[Kind::Small, Kind::Spread, Kind::Special]),
@@ -662,9 +711,14 @@ impl Maker {
         let grows = results
             .as_ref()
             .is_some_and(|results| results.iter().zip(&first).any(|(a, b)| self.values[*a].size() > b.size()));
+        let changes = results.iter().flatten().zip(&first).any(|(a, b)| self.values[*a].extents != b.extents);
         self.depth -= 1;
         self.types.truncate(level);
         self.values.truncate(level);
+        // Reverse mode fails where extents change.
+        if changes && self.features.is_some_and(|f| f.smooth) && self.r.chance(80) {
+            return None;
+        }
         // A step that takes long must not be executed often.
         let slow = self.limits.elements > 1000;
         let times = if grows || slow || self.r.chance(60) {
@@ -689,6 +743,7 @@ impl Maker {
             values,
             palette: self.palette.clone(),
             limits: self.limits,
+            features: self.features,
             depth: self.depth + 1,
         };
         let steps = 1 + self.r.below(3);
@@ -869,8 +924,16 @@ impl Maker {
         f
     }
 
+    /// The types of scalars.
+    pub fn prims(&self) -> &'static [Prim] {
+        self.of(&Prim::ALL, |_| PRIMS)
+    }
+
     /// A number for scalar code.
     pub fn number(&mut self, p: Prim) -> Number {
+        if self.is_small() {
+            return small::number(&mut self.r, p);
+        }
         let kind = self.r.pick(&[Kind::Small, Kind::Small, Kind::Small, Kind::Spread, Kind::Special]);
         number(&mut self.r, p, kind)
     }

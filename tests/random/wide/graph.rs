@@ -7,9 +7,10 @@
 //! place.
 
 use super::types::{Elem, Number};
-use accel::repr::op::{Op1, Op2};
+use accel::repr::op::{Num2, Op1, Op2};
 use accel::repr::{RawTy, Scalar, ScalarType};
 use accel::surface::graph::{ArrayOp, Lam, Node, NodeId, Op, ScalarOp, Staged};
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
 /// The nodes of the program under construction.
@@ -52,6 +53,14 @@ impl Graph {
     }
     pub fn int(&mut self, x: i64) -> NodeId {
         self.constant(&Elem::I64, &[Number(Scalar::I64(x))])
+    }
+    /// The number of the next step, an array of rank 0.
+    pub fn succ(&mut self, k: NodeId) -> NodeId {
+        let step = &mut |g: &mut Graph, params: &[NodeId]| {
+            let one = g.int(1);
+            g.op2(Op2::Num(Num2::Add), params[params.len() - 1], one)
+        };
+        self.splice(&super::surface::map_(0), &[&Elem::I64, &Elem::I64], &[k], &mut [step])
     }
     pub fn op1(&mut self, op: Op1, a: NodeId) -> NodeId {
         let ty = op.result(self.scalar(a)).unwrap_or_else(|| panic!("{op} of {}", self.ty(a)));
@@ -180,7 +189,12 @@ impl Graph {
                         Copied::Node(n) => n,
                         _ => panic!("an argument of a little program is used as a whole"),
                     };
-                    let op = renamed(op, &get, elems);
+                    let op = renamed(
+                        op,
+                        &get,
+                        &|f| Lam { params: f.params.iter().map(|p| get(*p)).collect(), body: get(f.body) },
+                        elems,
+                    );
                     let ty = retyped(&node.ty, elems);
                     self.nodes.push(Node { op, ty, at: node.at, name: node.name });
                     let n = NodeId(self.nodes.len() as u32 - 1);
@@ -211,7 +225,7 @@ fn is_arrays(ty: &RawTy) -> bool {
 fn retyped(ty: &RawTy, elems: &[&Elem]) -> RawTy {
     match ty {
         RawTy::Scalar(s) => match STAND_INS.iter().position(|t| t == s) {
-            Some(k) => elems[k].raw(),
+            Some(k) => elems.get(k).map_or_else(|| ty.clone(), |elem| elem.raw()),
             None => ty.clone(),
         },
         RawTy::Unit | RawTy::List(_) => ty.clone(),
@@ -229,20 +243,20 @@ fn converted(x: Scalar, elems: &[&Elem]) -> Scalar {
 }
 
 /// An operation with other references and types.
-fn renamed(op: &Op, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]) -> Op {
+fn renamed(op: &Op, get: &dyn Fn(NodeId) -> NodeId, lam: &dyn Fn(&Lam) -> Lam, elems: &[&Elem]) -> Op {
     match op {
         Op::Param => Op::Param,
-        Op::Scalar(op) => Op::Scalar(renamed_scalar(op, get, elems)),
-        Op::Array(op) => Op::Array(renamed_array(op, get)),
+        Op::Scalar(op) => Op::Scalar(renamed_scalar(op, get, lam, elems)),
+        Op::Array(op) => Op::Array(renamed_array(op, get, lam)),
     }
 }
 
-fn renamed_lam(f: &Lam, get: &dyn Fn(NodeId) -> NodeId) -> Lam {
-    Lam { params: f.params.iter().map(|p| get(*p)).collect(), body: get(f.body) }
-}
-
-fn renamed_scalar(op: &ScalarOp, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]) -> ScalarOp {
-    let lam = |f: &Lam| renamed_lam(f, get);
+fn renamed_scalar(
+    op: &ScalarOp,
+    get: &dyn Fn(NodeId) -> NodeId,
+    lam: &dyn Fn(&Lam) -> Lam,
+    elems: &[&Elem],
+) -> ScalarOp {
     match op {
         ScalarOp::Const(xs) => ScalarOp::Const(xs.iter().map(|x| converted(*x, elems)).collect()),
         ScalarOp::Prim1(Op1::Cast(t), a) => {
@@ -265,8 +279,7 @@ fn renamed_scalar(op: &ScalarOp, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]
     }
 }
 
-fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId) -> ArrayOp {
-    let lam = |f: &Lam| renamed_lam(f, get);
+fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId, lam: &dyn Fn(&Lam) -> Lam) -> ArrayOp {
     match op {
         ArrayOp::Use(_) | ArrayOp::Unit => op.clone(),
         ArrayOp::Pair(a, b) => ArrayOp::Pair(get(*a), get(*b)),
@@ -295,6 +308,54 @@ fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId) -> ArrayOp {
         ArrayOp::While { cond, body, init } => ArrayOp::While { cond: lam(cond), body: lam(body), init: get(*init) },
         ArrayOp::MapAccum { dir, n, step, init, xs } => {
             ArrayOp::MapAccum { dir: *dir, n: get(*n), step: lam(step), init: get(*init), xs: get(*xs) }
+        }
+    }
+}
+
+/// A program in which each term has one use, so nothing is shared; `None` if it would have more than `most` terms.
+pub fn copied(staged: &Staged, most: usize) -> Option<Staged> {
+    let copies = Copies {
+        from: &staged.nodes,
+        to: RefCell::default(),
+        params: RefCell::new(vec![NodeId(0); staged.nodes.len()]),
+        left: Cell::new(most),
+    };
+    let param = copies.bind(staged.param);
+    let root = copies.node(staged.root);
+    (copies.left.get() > 0).then(|| Staged { nodes: copies.to.into_inner().nodes, param, root })
+}
+
+struct Copies<'a> {
+    from: &'a [Node],
+    to: RefCell<Graph>,
+    /// The latest copy of each parameter: that of the closure around the current place.
+    params: RefCell<Vec<NodeId>>,
+    /// How many nodes may follow.
+    left: Cell<usize>,
+}
+
+impl Copies<'_> {
+    fn push(&self, op: Op, like: &Node) -> NodeId {
+        let mut to = self.to.borrow_mut();
+        to.nodes.push(Node { op, ty: like.ty.clone(), at: like.at, name: like.name });
+        NodeId(to.nodes.len() as u32 - 1)
+    }
+    fn bind(&self, param: NodeId) -> NodeId {
+        let copy = self.push(Op::Param, &self.from[param.index()]);
+        self.params.borrow_mut()[param.index()] = copy;
+        copy
+    }
+    fn node(&self, n: NodeId) -> NodeId {
+        let node = &self.from[n.index()];
+        self.left.set(self.left.get().saturating_sub(1));
+        match node.op {
+            Op::Param => self.params.borrow()[n.index()],
+            _ if self.left.get() == 0 => NodeId(0),
+            _ => {
+                let lam =
+                    |f: &Lam| Lam { params: f.params.iter().map(|p| self.bind(*p)).collect(), body: self.node(f.body) };
+                self.push(renamed(&node.op, &|n| self.node(n), &lam, &[]), node)
+            }
         }
     }
 }

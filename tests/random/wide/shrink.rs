@@ -200,10 +200,11 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
             all.push(s);
         }
     }
+    // Arithmetic becomes a sum, which `bool` does not have.
     let each = |op: &Operator| -> Vec<Operator> {
         match op {
             Operator::Each(ops) => (0..ops.len())
-                .filter(|k| !matches!(ops[*k], Basic::Add | Basic::And))
+                .filter(|k| matches!(ops[*k], Basic::Mul | Basic::Min | Basic::Max | Basic::General))
                 .map(|k| {
                     let mut ops = ops.clone();
                     ops[k] = Basic::Add;
@@ -240,7 +241,6 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
         }
         _ => {}
     }
-    // Other operators than sums, if the types allow it. A basic operator on `bool` would be ill-typed, and is dropped.
     all
 }
 

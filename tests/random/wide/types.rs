@@ -108,6 +108,7 @@ pub enum Elem {
 impl Elem {
     pub const BOOL: Elem = Elem::One(Prim::Bool);
     pub const I64: Elem = Elem::One(Prim::I64);
+    pub const F64: Elem = Elem::One(Prim::F64);
 
     pub fn raw(&self) -> RawTy {
         match self {
@@ -155,6 +156,9 @@ pub struct Ty {
 impl Ty {
     pub fn new(rank: usize, elem: Elem) -> Ty {
         Ty { rank, elem }
+    }
+    pub fn has_floats(&self) -> bool {
+        self.elem.leaves().iter().any(|p| p.is_float())
     }
     pub fn raw(&self) -> RawTy {
         RawTy::array(RawTy::shape(self.rank), self.elem.raw())

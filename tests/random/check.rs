@@ -1,13 +1,11 @@
-//! Runs a property on many random programs and shrinks the first one for which it does not hold.
-//!
-//! quickcheck's own runner neither fixes nor prints its seed, but a program that failed once should fail again.
+//! Runs a property on many small random programs and shrinks the first one for which it does not hold.
 
-use super::generate::{Features, program};
-use super::program::Program;
-use super::shrink;
 use crate::budget::{assert_share, seeds};
 use crate::smallest::{guarded, smallest};
-use quickcheck::Gen;
+use crate::wide::program::Program;
+use crate::wide::rust::rust;
+use crate::wide::shrink;
+use crate::wide::small::{Features, small};
 
 /// The outcome of a property for one program.
 pub enum Verdict {
@@ -37,9 +35,7 @@ pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&
     let (mut checked, mut skipped, mut failing) = (0, 0, 0);
     for seed in seeds(cases) {
         checked += 1;
-        // Small programs first.
-        let size = 2 + seed % 16;
-        let p = program(&mut Gen::from_size_and_seed(size as usize, seed), features);
+        let p = small(seed, features);
         match judge(&p, &property) {
             Ok(Verdict::Holds) => {}
             Ok(Verdict::Fails) => failing += 1,
@@ -47,7 +43,8 @@ pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&
             Err(message) => {
                 let fails = |p: &Program| judge(p, &property).err();
                 let (p, message) = smallest(p, message, 3000, shrink::candidates, fails);
-                panic!("with ACCEL_RANDOM_SEED={seed}: {message}\n{p}");
+                let text = rust(&p).unwrap_or_else(|| format!("{p:?}"));
+                panic!("with ACCEL_RANDOM_SEED={seed}: {message}\n{text}");
             }
         }
     }
