@@ -8,6 +8,7 @@ mod dependence;
 mod elaborate;
 mod elementwise;
 mod errors;
+mod growth;
 mod interp;
 mod joining;
 mod library;

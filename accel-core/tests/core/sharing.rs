@@ -1,5 +1,6 @@
 //! Tests where elaboration computes shared nodes: NOTE [Sharing and branches]. Programs are compared as text.
 
+use crate::growth;
 use accel_core::ast::lint;
 use accel_core::pass::count;
 use accel_core::prelude::*;
@@ -260,9 +261,7 @@ fn timed<M, F: ArrayFn<M>>(f: F) -> (accel_core::pass::Counts, Duration) {
 /// Time per step at `large` steps is at most ten times that at `small`: nothing is quadratic. (The benchmark measures better;
 /// this has to hold on a busy machine in a debug build.)
 fn linear(small: usize, large: usize, run: impl Fn(usize) -> Duration) {
-    let per_step = |n: usize| (0..3).map(|_| run(n)).min().unwrap_or_default().as_secs_f64() / n as f64;
-    let (a, b) = (per_step(small), per_step(large));
-    assert!(b <= 10.0 * a, "{a} s per step at {small} steps, {b} at {large}");
+    growth::within([small, large], |short| short * 10 * (large / small) as u32, run);
 }
 
 #[test]

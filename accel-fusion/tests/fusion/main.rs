@@ -7,6 +7,8 @@ mod deep;
 mod deep_kernels;
 #[path = "../../../accel-core/tests/core/deep_programs/mod.rs"]
 mod deep_programs;
+#[path = "../../../accel-core/tests/core/growth/mod.rs"]
+mod growth;
 mod kernel;
 mod optimize;
 mod proportion;

@@ -1,12 +1,13 @@
 //! Programs with strips, compared with the same programs without strips.
 
+use crate::growth;
 use crate::support::program;
 use accel_codegen::Vectors;
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{Op, Program, Verified, evaluate};
 use accel_fusion::pipeline::strips;
 use accel_native::Kernels;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The program with strips. The first statement that is not a literal must be a strip.
 fn stripped(text: &str) -> Verified<Program> {
@@ -394,7 +395,9 @@ fn errors_are_those_of_the_statements() {
 #[test]
 fn thousands_of_statements() {
     // Each attempt compiles another program, since the library of the last one is kept.
-    let time = |n: usize, attempt: usize| {
+    let mut attempt = 0;
+    let time = |n: usize| {
+        attempt += 1;
         let mut text = String::from("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n");
         for k in 1..=n {
             text += &format!(
@@ -411,13 +414,7 @@ fn thousands_of_statements() {
         assert_eq!(found[0], array(&[100], vec![(1 + n * attempt) as f64; 100]));
         start.elapsed()
     };
-    let (mut short, mut long) = (Duration::MAX, Duration::MAX);
-    let in_proportion = |attempt| {
-        (short, long) = (short.min(time(125, attempt)), long.min(time(1000, attempt)));
-        long < short * 15
-    };
-    let found = (1..=3).any(in_proportion);
-    assert!(found, "125 statements took {short:?}, 1000 took {long:?}");
+    growth::within([125, 1000], |short| short * 15, time);
 }
 
 /// Not a test: prints times. `cargo test --release -p accel-native --test native strips:: -- --ignored --nocapture`
