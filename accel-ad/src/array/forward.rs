@@ -6,7 +6,7 @@ use super::code::{ACode, AEmitted, materialise};
 use crate::builders::{arg, args, call, call2, fun1, has_tangent, plus, uncurry, unit, zero};
 use crate::forms::Argument;
 use crate::operators::Operator;
-use crate::scalar::forward::{Duals, FunForward, fun_forward};
+use crate::scalar::forward::{Duals, FunForward, fun_forward, tangent_of_two};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
 use accel_core::repr::RawTy;
@@ -245,17 +245,13 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             AccOp::ZipWith { f, a, b, eq } => {
                 let (a, b, arrays) = both(&a, &b, arrays, code, r);
                 let (ta, tb) = (a.var.ty().sh_elt().1, b.var.ty().sh_elt().1);
-                let varies = !a.tan.is_zero() || !b.tan.is_zero();
-                let ff = fun_forward(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), varies, &arrays);
+                let varies = [!a.tan.is_zero(), !b.tan.is_zero()];
+                let tangent = tangent_of_two(&f, (&ta, &tb), varies, &arrays);
                 let value = Fun2(rename_arrays(&f.0, &arrays.values));
                 let value = Acc::zip_with(&value, &Acc::var(&a.var), &Acc::var(&b.var), at);
-                let Some(t) = ff.tangent else { return b.then(&value.cast(eq.sym()), &SparseTangent::zero(), m) };
+                let Some(t) = tangent else { return b.then(&value.cast(eq.sym()), &SparseTangent::zero(), m) };
                 // Zips the values and tangents of both sources; elements outside the intersection are ignored later.
-                let (xs, ys) = (a.bundle(at), b.bundle(at));
-                let (px, py) = args(&xs.sh_elt().1, &ys.sh_elt().1);
-                let x = Exp::pair(&px.fst(), &py.fst());
-                let dx = Exp::pair(&px.snd(), &py.snd()).cast(tan_pair().sym());
-                let tan = Acc::zip_with(&Fun2(call2(&t, &x, &dx)), &xs, &ys, at);
+                let tan = Acc::zip_with(&t, &a.bundle(at), &b.bundle(at), at);
                 b.then_both(&value.cast(eq.sym()), Some(tan.cast(tan_arr().sym().then(eq_tan(eq.sym())))), m)
             }
             AccOp::Fold { f, z, a, eq } => {

@@ -3,7 +3,7 @@
 
 use super::code::{Code, Emitted, materialise};
 use super::lists::{lists, row_sum};
-use crate::builders::{arg, has_tangent, let4};
+use crate::builders::{arg, args, has_tangent, let4};
 use crate::rules::{self, Factor};
 use accel_core::ast::*;
 use accel_core::pass::{rename, rename_arrays};
@@ -454,4 +454,28 @@ pub fn fun_forward<A0, A, P, Q>(
         Fun1(r.code.close(&Exp::pair(&Exp::var(&r.var), &materialise(&r.tan, &dq))))
     });
     FunForward { value, tangent, both }
+}
+
+/// The tangent of a function of two arguments, each of which comes with its tangent; `None` if it is zero. `varies` says which of the
+/// arguments' tangents can be different from zero.
+pub fn tangent_of_two<A0, A, P, Q, R>(
+    f: &Fun2<A0, P, Q, R>,
+    (p, q): (&Ty<P>, &Ty<Q>),
+    varies: [bool; 2],
+    arrays: &Duals<A0, A>,
+) -> Option<Fun2<A, (P, Tan<P>), (Q, Tan<Q>), Tan<R>>> {
+    fresh5(|a, b, c, d, m| {
+        let (xs, ys) = args(&Ty::pair(p, &tan_ty(p)), &Ty::pair(q, &tan_ty(q)));
+        let x = Code::start(Size::nil().push().push()).emit(&xs.fst(), a);
+        let y = x.code.emit(&ys.fst().weaken(&x.up), b);
+        let dx = y.code.emit(&xs.snd().weaken(&x.up.then(&y.up)), c);
+        let dy = dx.code.emit(&ys.snd().weaken(&x.up.then(&y.up).then(&dx.up)), d);
+        let to_end = dx.up.then(&dy.up);
+        let tangent_x = if varies[0] { SparseTangent::var(&dy.up.at(&dx.var)) } else { SparseTangent::zero() };
+        let tangent_y = if varies[1] { SparseTangent::var(&dy.var) } else { SparseTangent::zero() };
+        let scalars = Duals::empty().push(&y.up.then(&to_end).at(&x.var), &tangent_x);
+        let scalars = scalars.push(&to_end.at(&y.var), &tangent_y);
+        let r = forward(&f.0, &scalars, arrays, &dy.code, m);
+        (!r.tan.is_zero()).then(|| Fun2(r.code.close(&materialise(&r.tan, &tan_ty(f.0.ty())))))
+    })
 }

@@ -84,3 +84,42 @@ fn a_simplified_program_stays_as_it_is() {
         assert_eq!(gradient.to_string(), derivative(&gradient).to_string());
     }
 }
+
+#[test]
+fn what_does_not_vary_leaves_no_zeros() {
+    type M = Acc<Matrix<f64>>;
+    let f = jvp(&afun(|w: M, x: M| matmul(w, x)).by(|(_, x)| x));
+    insta::assert_snapshot!(simple(&f), @r"
+    fn (a0: ((Array2<f64>, Array2<f64>), Array2<f64>)) -> (Array2<f64>, Array2<f64>)
+      let a1 = a0.0.1
+      let a2 = a0.1
+      let a3 = a0.0.0
+      let a4 = agree [inner matmul] (shape a3) (shape a1) a1
+      let a5 = replicate [:, (shape a4).1, :] a3
+      (
+        fold
+          (\x0 x1 -> x0 + x1)
+          0.0
+          (zip_with
+            (\x0 x1 -> x0 * x1)
+            a5
+            (replicate
+              [_, :, :]
+              (shape a3).0
+              (backpermute [(shape a4).1, (shape a4).0.1] (\x0 -> [x0.1, x0.0.1]) a4))),
+        fold
+          (\x0 x1 -> x0 + x1)
+          0.0
+          (zip_with
+            (\x0 x1 -> strong_mul x1 x0)
+            a5
+            (replicate
+              [_, :, :]
+              (shape a3).0
+              (backpermute
+                [(shape a4).1, (shape a4).0.1]
+                (\x0 -> [x0.1, x0.0.1])
+                (agree [all jvp] (shape a1) (shape a2) a2))))
+      )
+    ");
+}
