@@ -23,20 +23,26 @@ struct Estimate {
     weight: fn(&Weights) -> usize,
     /// The weight of a list of instructions itself, and of a branch.
     list: usize,
+    /// The weight of a conditional that is in at least [`FREE_CHOICES`] others.
+    choice: usize,
     /// The number of iterations of a loop, which is unknown, and the weight of an iteration itself.
     iterations: usize,
     iteration: usize,
 }
 
-const WORK: Estimate = Estimate { weight: |w| w.work, list: 0, iterations: 20, iteration: 1 };
-const READS: Estimate = Estimate { weight: |w| w.reads, list: 0, iterations: 10, iteration: 0 };
-const COST: Estimate = Estimate { weight: |w| w.cost, list: 1, iterations: 20, iteration: 1 };
+/// So many nested choices find a place before, in or behind a range. More of them are a search, for example for one of many arrays side
+/// by side.
+const FREE_CHOICES: usize = 2;
+
+const WORK: Estimate = Estimate { weight: |w| w.work, list: 0, choice: 1, iterations: 20, iteration: 1 };
+const READS: Estimate = Estimate { weight: |w| w.reads, list: 0, choice: 0, iterations: 10, iteration: 0 };
+const COST: Estimate = Estimate { weight: |w| w.cost, list: 1, choice: 0, iterations: 20, iteration: 1 };
 
 impl ScalarFn {
     /// The work of recomputing the results. Index arithmetic and the first read are free, because a reader of the
     /// stored element needs them, too.
     pub fn work(&self) -> usize {
-        self.total(&self.instrs, &WORK) + self.total(&self.instrs, &READS).saturating_sub(1)
+        self.total(&self.instrs, &WORK, 0) + self.total(&self.instrs, &READS, 0).saturating_sub(1)
     }
 
     /// The approximate cost of a call.
@@ -46,13 +52,18 @@ impl ScalarFn {
 
     /// The approximate cost of some instructions of the function.
     pub fn cost_of(&self, instrs: &[Instr]) -> usize {
-        self.total(instrs, &COST)
+        self.total(instrs, &COST, 0)
     }
 
-    fn total(&self, instrs: &[Instr], e: &Estimate) -> usize {
+    /// The weight of instructions that are in so many conditionals.
+    fn total(&self, instrs: &[Instr], e: &Estimate, depth: usize) -> usize {
+        let within = |instrs: &[Instr], depth| self.total(instrs, e, depth);
         let of = |i: &Instr| match i {
-            Instr::If { then, otherwise, .. } => e.list + self.total(then, e).max(self.total(otherwise, e)),
-            Instr::While { cond, body, .. } => e.iterations * (e.iteration + self.total(cond, e) + self.total(body, e)),
+            Instr::If { then, otherwise, .. } => {
+                let choice = if depth >= FREE_CHOICES { e.choice } else { 0 };
+                e.list + choice + within(then, depth + 1).max(within(otherwise, depth + 1))
+            }
+            Instr::While { cond, body, .. } => e.iterations * (e.iteration + within(cond, depth) + within(body, depth)),
             _ => (e.weight)(&self.weights(i)),
         };
         MAX_COST.min(e.list + deep(|| instrs.iter().map(of).sum::<usize>()))

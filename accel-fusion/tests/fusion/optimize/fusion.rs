@@ -137,3 +137,15 @@ fn a_reduction_stays_where_a_producer_that_reads_it_is_computed_again() {
         }
     }
 }
+
+/// The operand of a product is computed for each element of the product, if it is not stored. Finding one of many arrays takes work.
+#[test]
+fn many_arrays_side_by_side_are_stored_for_a_product() {
+    use super::computed_extents::{matrices, optimized};
+    use accel_core::prelude::*;
+    let of = |k| afun(move |a: Acc<Matrix<f64>>, x: Acc<Vector<f64>>| matmul(a, stack_inner(vec![x; k])));
+    for (k, stored) in [(2, 1), (4, 1), (5, 2), (12, 2)] {
+        let p = optimized(&of(k));
+        assert_eq!(matrices(&p), stored, "{k} arrays: {p}");
+    }
+}
