@@ -153,16 +153,17 @@ pub struct Facts {
     numbers: HashMap<(Op2, Poly, Poly), usize>,
     /// Whether assumptions are allowed.
     assume: bool,
-    equal: BTreeMap<Sym, Sym>,
+    /// Extents that have another name: that of an extent that equals them, or a number.
+    equal: BTreeMap<Sym, Poly>,
     /// The extents that are equal where the analysis is now, because a statement has compared them.
-    compared: BTreeMap<Sym, Sym>,
+    compared: BTreeMap<Sym, Poly>,
     assumptions: Assumptions,
 }
 
 /// The state of the facts at some time: see [`Facts::mark`].
 pub struct Mark {
     arrays: usize,
-    equal: BTreeMap<Sym, Sym>,
+    equal: BTreeMap<Sym, Poly>,
     assumptions: Assumptions,
 }
 
@@ -431,9 +432,9 @@ impl Facts {
     }
 
     fn normal(&self, p: &Poly) -> Poly {
-        let by = |p: &Poly, equal: &BTreeMap<Sym, Sym>| {
-            let replaced: BTreeMap<Sym, Sym> = p.symbols().filter_map(|s| Some((s, *equal.get(&s)?))).collect();
-            let replace = |p: Poly, (s, by): (Sym, Sym)| p.replace(s, &Poly::sym(by)).unwrap_or(p);
+        let by = |p: &Poly, equal: &BTreeMap<Sym, Poly>| {
+            let replaced: BTreeMap<Sym, &Poly> = p.symbols().filter_map(|s| Some((s, equal.get(&s)?))).collect();
+            let replace = |p: Poly, (s, by): (Sym, &Poly)| p.replace(s, by).unwrap_or(p);
             replaced.into_iter().fold(p.clone(), replace)
         };
         by(&by(p, &self.equal), &self.compared)
@@ -478,29 +479,37 @@ impl Facts {
 
     /// Assumes that two extents of given arrays are equal.
     pub fn assume_equal(&mut self, a: &Poly, b: &Poly) -> bool {
+        let is_extent = |p: &Poly| p.as_constant().is_none();
+        is_extent(a) && is_extent(b) && self.assume_agreement(a, b)
+    }
+
+    /// Assumes that two extents of given arrays, or such an extent and a number, are equal, where the program fails if they are not.
+    pub fn assume_agreement(&mut self, a: &Poly, b: &Poly) -> bool {
         let given = |p: &Poly| match p.as_sym() {
-            Some(Sym::Extent(a, dim)) if self.assume && self.given.contains(&a) => Some(Sym::Extent(a, dim)),
-            _ => None,
+            Some(Sym::Extent(a, _)) => self.given.contains(&a),
+            _ => p.as_constant().is_some(),
         };
-        let (Some(a), Some(b)) = (given(a), given(b)) else { return false };
-        self.assumptions.zero.insert(Poly::sym(a).plus(&Poly::sym(b), -1));
-        equate(&mut self.equal, a, b);
-        true
+        let may = self.assume && given(a) && given(b) && equate(&mut self.equal, a, b);
+        if may {
+            self.assumptions.zero.insert(a.plus(b, -1));
+        }
+        may
     }
 
     /// Two numbers are equal where the analysis is now.
     pub fn compared(&mut self, a: &Poly, b: &Poly) {
-        let [a, b] = [a, b].map(|p| self.normal(p).as_sym().filter(|s| matches!(s, Sym::Extent(..))));
-        if let (Some(a), Some(b)) = (a, b) {
-            equate(&mut self.compared, a, b);
+        let is_extent = |p: &Poly| matches!(p.as_sym(), Some(Sym::Extent(..)));
+        let [a, b] = [a, b].map(|p| self.normal(p));
+        if is_extent(&a) && is_extent(&b) {
+            equate(&mut self.compared, &a, &b);
         }
     }
     /// Sets the extents that were compared; returns those before.
-    pub fn set_compared(&mut self, all: BTreeMap<Sym, Sym>) -> BTreeMap<Sym, Sym> {
+    pub fn set_compared(&mut self, all: BTreeMap<Sym, Poly>) -> BTreeMap<Sym, Poly> {
         std::mem::replace(&mut self.compared, all)
     }
     /// The extents that were compared.
-    pub fn all_compared(&self) -> &BTreeMap<Sym, Sym> {
+    pub fn all_compared(&self) -> &BTreeMap<Sym, Poly> {
         &self.compared
     }
 
@@ -731,15 +740,22 @@ impl Facts {
     }
 }
 
-/// Two extents are equal: from now on, the smaller symbol stands for both.
-fn equate(equal: &mut BTreeMap<Sym, Sym>, a: Sym, b: Sym) {
-    let root = |s: Sym| equal.get(&s).copied().unwrap_or(s);
+/// Two extents, or an extent and a number, are equal: from now on, the number or the smaller symbol stands for both. Returns whether they
+/// can be equal.
+fn equate(equal: &mut BTreeMap<Sym, Poly>, a: &Poly, b: &Poly) -> bool {
+    let root = |p: &Poly| p.as_sym().and_then(|s| equal.get(&s)).unwrap_or(p).clone();
     let (a, b) = (root(a), root(b));
-    let (first, second) = (a.min(b), a.max(b));
-    if first != second {
-        equal.values_mut().filter(|s| **s == second).for_each(|s| *s = first);
+    let (first, second) = match (a.as_sym(), b.as_sym()) {
+        (Some(x), Some(y)) if x < y => (a, y),
+        (Some(x), _) => (b, x),
+        (None, Some(y)) => (a, y),
+        (None, None) => return a == b,
+    };
+    if first.as_sym() != Some(second) {
+        equal.values_mut().filter(|p| p.as_sym() == Some(second)).for_each(|p| *p = first.clone());
         equal.insert(second, first);
     }
+    true
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use accel_fusion::simplify;
 type N = Acc<Scalar<i64>>;
 type V = Acc<Vector<f64>>;
 
-fn optimized<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Program {
+pub fn optimized<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Program {
     let (simple, _) = simplify(f.program().unwrap()).unwrap();
     optimize(&lower(&simple).unwrap(), true).unwrap().program.into_inner()
 }
 
 /// The number of matrices with columns that the statements of a program define.
-fn matrices(p: &Program) -> usize {
+pub fn matrices(p: &Program) -> usize {
     let defined = p.body.walk().flat_map(|s| s.op.defines());
     defined.filter(|a| p.arrays[*a].rank > 1 && !p.arrays[*a].columns.is_empty()).count()
 }
@@ -89,5 +89,38 @@ fn arrays_of_which_only_extents_are_used_are_not_computed() {
     for f in &programs {
         let p = optimized(f);
         assert_eq!((matrices(&p), kernels(&p)), (0, 1), "{p}");
+    }
+}
+
+/// The program fails if they do not agree. So the extent of an argument is that number, and neither a minimum nor a check remains, here
+/// in the step of a loop and in its derivative.
+#[test]
+fn an_extent_that_has_to_agree_with_a_number_is_that_number() {
+    let state = |w: Acc<Matrix<f64>>| {
+        let step = |h: V| {
+            let y = matvec(w, h);
+            generate(4i64, |i| y.at(i).tanh())
+        };
+        aiterate(3i64, step, fill(4i64, 0.5))
+    };
+    let f = afun(move |w| sum(state(w)));
+    let gradient = accel_ad::grad(&f);
+    for p in [optimized(&f), optimized(&gradient)] {
+        let text = p.to_string();
+        assert!(!text.contains(" min ") && !text.contains("agree"), "{text}");
+    }
+    for (n, m) in [(4, 4), (6, 4), (4, 3), (3, 4), (4, 0)] {
+        let w = Array::matrix(n, m, (0..n * m).map(|k| (k as f64).sin()).collect()).unwrap();
+        let run = |backend: &dyn accel_core::backend::Backend| match Compiled::new(backend, &gradient).unwrap().run(&w)
+        {
+            Ok(by_w) => Ok(by_w.to_vec()),
+            Err(e) => Err(e.to_string()),
+        };
+        let expected = run(&accel_core::interp::Interpreter);
+        assert_eq!(expected.is_ok(), n >= 4 && m == 4);
+        match (run(&accel_fusion::OptimizedEvaluator), expected) {
+            (Ok(x), Ok(y)) => assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() <= 1e-14), "{x:?}, {y:?}"),
+            (x, y) => assert_eq!(x, y),
+        }
     }
 }
