@@ -5,17 +5,24 @@ use super::extents::{check_size, out_of_bounds};
 use super::place::Place;
 use crate::error::{Error, Result};
 use crate::repr::{Column, Columns, RawArray, RawExtents, RawTy, Scalar, ScalarType};
+use std::ops::Range;
 
-/// Row `k` of an array, along the outermost dimension.
-pub fn row(a: &RawArray, k: i64, place: Place) -> Result<RawArray> {
-    let (n, inner) = a.extents.split_first().ok_or_else(|| Error::Internal("a row of an array of rank 0".into()))?;
-    if k < 0 || k as usize >= *n {
+/// The extents of row `k` of an array with these extents, along the outermost dimension, and the places of its elements.
+pub fn place_of_row(extents: &[usize], k: i64, place: Place) -> Result<(&[usize], Range<usize>)> {
+    let (n, inner) = extents.split_first().ok_or_else(|| Error::Internal("a row of an array of rank 0".into()))?;
+    let Some(k) = usize::try_from(k).ok().filter(|k| k < n) else {
         return Err(out_of_bounds(place.to_string(), [Scalar::I64(k)].into_iter(), &[*n]));
-    }
+    };
     let size: usize = inner.iter().product();
+    Ok((inner, k * size..(k + 1) * size))
+}
+
+/// Row `k` of an array.
+pub fn row(a: &RawArray, k: i64, place: Place) -> Result<RawArray> {
+    let (inner, places) = place_of_row(&a.extents, k, place)?;
     let part = |c: &Column| {
-        let mut row = Column::with_capacity(c.ty(), size);
-        for i in k as usize * size..(k as usize + 1) * size {
+        let mut row = Column::with_capacity(c.ty(), places.len());
+        for i in places.clone() {
             row.push(c.get(i).ok_or_else(no_element)?);
         }
         Ok(row)
@@ -41,6 +48,28 @@ impl Entry {
     }
 }
 
+/// Whether an array can follow the first one of a list.
+pub fn check_shape(first: &[usize], next: &[usize], place: Place) -> Result<()> {
+    if first == next {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        op: place.to_string(),
+        expected: format!("arrays of one shape in every step, such as {first:?}"),
+        found: format!("{next:?}"),
+    })
+}
+
+/// The extents of a list of `n` arrays with the extents of the first one. Without any, they are 0.
+pub fn extents_of_list(n: usize, first: Option<&[usize]>, t: &Entry) -> RawExtents {
+    let mut extents: RawExtents = [n].into_iter().collect();
+    match first {
+        Some(first) => extents.extend_from_slice(first),
+        None => extents.extend(std::iter::repeat_n(0, t.rank)),
+    }
+    extents
+}
+
 /// The entries of a list so far.
 pub struct List(Vec<RawArray>);
 
@@ -50,15 +79,7 @@ impl List {
     }
     /// Adds an entry, which must have the shape of the others.
     pub fn push(&mut self, a: RawArray, place: Place) -> Result<()> {
-        if let Some(first) = self.0.first()
-            && first.extents != a.extents
-        {
-            return Err(Error::Shape {
-                op: place.to_string(),
-                expected: format!("arrays of one shape in every step, such as {:?}", first.extents),
-                found: format!("{:?}", a.extents),
-            });
-        }
+        self.0.first().map_or(Ok(()), |first| check_shape(&first.extents, &a.extents, place))?;
         self.0.push(a);
         Ok(())
     }
@@ -67,11 +88,7 @@ impl List {
         if reverse {
             self.0.reverse();
         }
-        let mut extents: RawExtents = [self.0.len()].into_iter().collect();
-        match self.0.first() {
-            Some(first) => extents.extend(first.extents.iter().copied()),
-            None => extents.extend(std::iter::repeat_n(0, t.rank)),
-        }
+        let extents = extents_of_list(self.0.len(), self.0.first().map(|a| &a.extents[..]), t);
         let size = check_size(place, &extents)?;
         let mut columns: Columns = t.columns.iter().map(|t| Column::with_capacity(*t, size)).collect();
         for a in &self.0 {

@@ -3,8 +3,7 @@
 use super::graph::attribute_to;
 use super::primitives::{agree, agree_shapes};
 use super::{
-    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, replicate, shape, sum, the, while_, zip_with,
-    zip_with_min,
+    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, replicate, shape, sum, the, while_, zip_with_min,
 };
 use crate::array::{Array, Vector};
 use crate::repr::Agreement;
@@ -71,7 +70,7 @@ pub fn csr_matvec<T: Num>(
     let least = the(fold(|a, b| a.min(b), 0, diff(pointers)));
     let total = cond::<i64>(least.lt(0), least, pointers.at(rows) - pointers.at(0));
     let values = agree_shapes(site, Agreement::Segments, total.into_shape(), shape(values), values);
-    let values = zip_with(|value, _| value, values, columns);
+    let values = agree(site, Agreement::All, columns, values);
     generate(rows, |i| {
         let end = pointers.at(i + 1);
         let add = |(k, sum): (Exp<i64>, Exp<T>)| (k + 1, sum + values.at(k) * x.at(columns.at(k)));

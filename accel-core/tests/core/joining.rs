@@ -290,7 +290,7 @@ fn sparse_products() {
     failure(
         product,
         (&pointers([0, 2, 2, 4, 5]), &Array::vector(vec![1]), values, x),
-        &["`csr_matvec` at ", "[5] and [1]"],
+        &["`csr_matvec` at ", "[1] and [5]"],
     );
     failure(
         product,

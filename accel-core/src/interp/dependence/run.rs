@@ -6,12 +6,10 @@ use super::ops::{Slots, compute};
 use crate::ast::{Dir, deep};
 use crate::error::Error;
 use crate::interp::code::bool;
-use crate::interp::extents::out_of_bounds;
-use crate::interp::lists::Entry;
+use crate::interp::lists::{Entry, check_shape, extents_of_list, place_of_row};
 use crate::interp::place::Place;
 use crate::interp::plan::{Block, Op, Plan, Step, Trips};
 use crate::interp::slots::Slot;
-use crate::repr::{RawExtents, Scalar};
 use std::rc::Rc;
 
 /// The arrays of the result, from left to right.
@@ -149,27 +147,17 @@ fn loop_(
 }
 
 fn row_of(a: &Cells, k: i64, place: Place) -> Result<Cells> {
-    let (n, inner) = a.extents.split_first().ok_or_else(|| Error::Internal("a row of an array of rank 0".into()))?;
-    let Some(k) = usize::try_from(k).ok().filter(|k| k < n) else {
-        return Err(out_of_bounds(place.to_string(), [Scalar::I64(k)].into_iter(), &[*n]).into());
-    };
-    let size = inner.iter().product::<usize>() * a.types.len();
-    Ok(Cells::new(inner.into(), &a.types, a.cells[k * size..(k + 1) * size].to_vec()))
+    let (inner, places) = place_of_row(&a.extents, k, place)?;
+    let width = a.types.len();
+    Ok(Cells::new(inner.into(), &a.types, a.cells[places.start * width..places.end * width].to_vec()))
 }
 
 fn list_of(mut list: Arrays, t: &Entry, reverse: bool, place: Place) -> Result<Cells> {
     if reverse {
         list.reverse();
     }
-    let mut extents: RawExtents = [list.len()].into_iter().collect();
-    match list.first() {
-        Some(first) => extents.extend(first.extents.iter().copied()),
-        None => extents.extend(std::iter::repeat_n(0, t.rank)),
-    }
-    if let Some(other) = list.iter().find(|a| a.extents[..] != extents[1..]) {
-        let expected = format!("arrays of one shape in every step, such as {:?}", &extents[1..]);
-        return Err(Error::Shape { op: place.to_string(), expected, found: format!("{:?}", other.extents) }.into());
-    }
+    let extents = extents_of_list(list.len(), list.first().map(|a| &a.extents[..]), t);
+    list.iter().try_for_each(|a| check_shape(&extents[1..], &a.extents, place))?;
     let mut cells = Cells::space(&extents, &t.columns, place)?;
     cells.extend(list.iter().flat_map(|a| a.cells.iter().cloned()));
     Ok(Cells::new(extents, &t.columns, cells))
