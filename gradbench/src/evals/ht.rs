@@ -70,15 +70,19 @@ fn surface(pose: Acc<Vector<f64>>, hand: HandAcc) -> Acc<Vector<Point>> {
         let (absolute, _) = while_(is_child, to_parent, (turned.at(bone), parents.at(bone))).unlift();
         compose(absolute, inverses.at(bone))
     });
-    let moved = generate((vertices, bones), |(vertex, bone)| {
-        let (AffineExp { axes, origin }, (position, w)) = (transforms.at(bone), positions.at(vertex));
-        scale(weights.at((vertex, bone)), add(linear(axes, position), scale(w, origin)))
-    });
-    let (x, y, z) = unzip3(moved);
-    let blended = zip3(sum(x), sum(y), sum(z));
+    // Each vertex moves with the sum of its bones' maps, weighted. This is linear in the numbers of the maps: a product of matrices.
+    let rows = |image: fn(AffineExp) -> Vec3| matrix(map(image, transforms));
+    let maps = stack([rows(|map| map.axes.0), rows(|map| map.axes.1), rows(|map| map.axes.2), rows(|map| map.origin)]);
+    let (points, last) = unzip(positions);
+    let (x, y, z) = unzip3(points);
+    let places = stack([x, y, z, last]);
+    let weighted =
+        generate((vertices, 4, bones), |(vertex, k, bone)| weights.at((vertex, bone)) * places.at((k, vertex)));
+    let moved = matmul(reshape((vertices, 4 * bones), weighted), reshape((4 * bones, 3), maps));
+    let moved = generate(vertices, |vertex| (moved.at((vertex, 0)), moved.at((vertex, 1)), moved.at((vertex, 2))));
     let rotation = unit(rotation((pose.at(0), pose.at(1), pose.at(2))));
     let position = (pose.at(3), pose.at(4), pose.at(5));
-    map(|(x, y, z)| add(linear(the(rotation), (x * the(side), y, z)), position), blended)
+    map(|(x, y, z)| add(linear(the(rotation), (x * the(side), y, z)), position), moved)
 }
 
 /// The angles of a bone's joint, about its first axis and then about its third one. Bones 0 and 1 are those of the arm, and
@@ -118,6 +122,12 @@ fn rotation(r: Vec3) -> Exp<(Point, Point, Point)> {
 /// The image of a vector under the linear map that maps the axes to these vectors.
 fn linear((x, y, z): (Vec3, Vec3, Vec3), a: Vec3) -> Vec3 {
     add(add(scale(a.0, x), scale(a.1, y)), scale(a.2, z))
+}
+
+/// The matrix whose rows are these vectors.
+fn matrix(points: Acc<Vector<Point>>) -> Acc<Matrix<f64>> {
+    let (x, y, z) = unzip3(points);
+    stack_inner([x, y, z])
 }
 
 /// First `b`, then `a`.

@@ -6,21 +6,33 @@ use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
 
-/// ½ Σᵢ (sign(tᵢ) - Σⱼ xⱼ tᵢʲ)² for n points tᵢ from -1 to 1, where the xⱼ are the coefficients of a polynomial.
+/// The coefficients are taken in rows of so many.
+const ROW: i64 = 16;
+
+/// ½ Σᵢ (sign(tᵢ) - Σⱼ xⱼ tᵢʲ)² for n points tᵢ from -1 to 1, where the xⱼ are the coefficients of a polynomial. With the coefficients
+/// in rows of 16, its values are Σₖ tᵢ¹⁶ᵏ (Σₗ xₖₗ tᵢˡ): a product of matrices, and n sums of few terms.
 pub fn least_squares(xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>) -> Acc<Scalar<f64>> {
     let (n, m) = (the(n), xs.shape());
     let points = generate(n, |i| i.cast::<f64>() * 2.0 / (n - 1).cast::<f64>() - 1.0);
-    let logarithms = map(|t| t.abs().ln(), points);
-    let powers = generate((points.shape(), m), |(i, j)| power(points.at(i).signum(), logarithms.at(i), j));
-    let residuals = zip_with(|t, y| t.signum() - y, points, matvec(powers, xs));
+    let rows = (m + ROW - 1) / ROW;
+    let coefficients = generate((rows, ROW), |(k, l)| {
+        let j = k * ROW + l;
+        cond(j.lt(m), xs.at(j), lit(0.0))
+    });
+    let parts = matmul(powers(points, ROW.to_exp(), 1), transpose(coefficients));
+    let values = sum(powers(points, rows, ROW) * parts);
+    let residuals = zip_with(|t, y| t.signum() - y, points, values);
     map(|total| total / 2.0, sum(map(|r| r * r, residuals)))
 }
 
-/// tʲ for a t with this sign and logarithm. It is the result of `powf` for an exponent that is not negative, but `powf`
-/// is slow if t is negative.
-fn power(sign: Exp<f64>, logarithm: Exp<f64>, j: Exp<i64>) -> Exp<f64> {
-    let size = cond(j.eq(0), lit(1.0), (logarithm * j.cast::<f64>()).exp());
-    cond((j % 2).eq(1), sign * size, size)
+/// For each point t, the powers of tˢ from 0 on, where s is `step`. For a negative t, `powf` is slow: its size and its sign are faster.
+fn powers(points: Acc<Vector<f64>>, number: Exp<i64>, step: i64) -> Acc<Matrix<f64>> {
+    let logarithms = map(|t| t.abs().ln(), points);
+    generate((points.shape(), number), |(i, k)| {
+        let exponent = k * step;
+        let size = cond(exponent.eq(0), lit(1.0), (logarithms.at(i) * exponent.cast::<f64>()).exp());
+        cond((exponent % 2).eq(1), points.at(i).signum() * size, size)
+    })
 }
 
 /// [`least_squares`] and its gradient by the coefficients.

@@ -6,9 +6,10 @@ use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
 
-/// log Σ exp xᵢ. The largest xᵢ is subtracted first, to avoid overflow.
+/// log Σ exp xᵢ. The largest xᵢ is subtracted first, to avoid overflow. The result does not depend on what is subtracted, so this has no
+/// derivative.
 pub fn log_sum_exp(xs: Acc<Vector<f64>>) -> Acc<Scalar<f64>> {
-    let largest = maximum(xs);
+    let largest = map(|x| x.detach(), maximum(xs));
     let shifted = zip_with(|x, largest| x - largest, xs, replicate_inner(xs.shape(), largest));
     let total = sum(map(|x| x.exp(), shifted));
     zip_with(|total, largest| total.ln() + largest, total, largest)
