@@ -1,7 +1,7 @@
 //! Functions of single elements.
 
 use crate::extents::{BOXES, MATRICES, VECTORS};
-use crate::hand::{Real, array, integers, map as by_hand, name, real, reals, rows, truths, zip as zip_by_hand};
+use crate::hand::{Real, array, integers, map as by_hand, name, real, reals, room, rows, truths, zip as zip_by_hand};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 
@@ -141,7 +141,7 @@ fn maps<T: Real>(sweep: &mut Sweep) {
         program,
         by_hand: |(xs, row)| {
             let m = row.len();
-            let mut out = vec![T::default(); xs.as_slice().len()];
+            let mut out = room(xs.as_slice().len());
             rows(&mut out, m, m, |i, out| {
                 for ((out, x), y) in out.iter_mut().zip(&xs.as_slice()[i * m..]).zip(row.as_slice()) {
                     *out = *x - *y;

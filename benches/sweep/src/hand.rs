@@ -1,15 +1,18 @@
 //! Loops by hand, as a careful programmer writes them with rayon. Small work is done in the calling thread.
 
 use accel::prelude::{Array, Elt, Exp, Floating, Num, Shape};
+use accel::repr::{ArrayTuple, Column};
 use bench_common::data::uniform;
 use num_traits::Float;
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::iter::Sum;
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 /// The type of elements of derivatives.
-pub trait Real: Floating + Float + Default + Sum + AddAssign + Into<f64> {}
-impl<T: Floating + Float + Default + Sum + AddAssign + Into<f64>> Real for T {}
+pub trait Real: Floating + Float + Single + Sum + AddAssign + Into<f64> {}
+impl<T: Floating + Float + Single + Sum + AddAssign + Into<f64>> Real for T {}
 
 /// About how many operations a thread does at a time.
 const GRAIN: usize = 1 << 14;
@@ -46,6 +49,60 @@ pub fn real<T: Real>(x: f64) -> Exp<T> {
     accel::prelude::lit(x)
 }
 
+thread_local! {
+    /// The memory of results that were dropped.
+    static DROPPED: RefCell<Vec<Column>> = RefCell::default();
+}
+/// The number of vectors that are kept.
+const KEPT: usize = 8;
+
+/// Keeps the memory of a result for the next one, as accel does: a new vector would take longer than most loops.
+pub fn reuse(result: ArrayTuple) {
+    match result {
+        ArrayTuple::Unit => {}
+        ArrayTuple::Array(a) => DROPPED.with_borrow_mut(|all| {
+            all.extend(a.columns);
+            all.drain(..all.len().saturating_sub(KEPT));
+        }),
+        ArrayTuple::Pair(p) => Arc::try_unwrap(p).into_iter().for_each(|(a, b)| [a, b].into_iter().for_each(reuse)),
+    }
+}
+
+/// A type of elements whose vectors are columns.
+pub trait Single: Elt + Copy + Default + Send {
+    /// The vector of a column of this type that nobody else uses.
+    fn taken(column: &mut Column) -> Option<Vec<Self>>;
+}
+macro_rules! singles {
+    ($($variant:ident $t:ty),*) => { $(impl Single for $t {
+        fn taken(column: &mut Column) -> Option<Vec<Self>> {
+            match column {
+                Column::$variant(c) => Some(std::mem::take(Arc::get_mut(c)?)),
+                _ => None,
+            }
+        }
+    })* };
+}
+singles!(F32 f32, F64 f64, I32 i32, I64 i64, Bool bool);
+
+/// A vector of elements that have any values, in the memory of a result that was dropped if there is one of this length.
+pub fn room<T: Single>(n: usize) -> Vec<T> {
+    let dropped = DROPPED.with_borrow_mut(|all| {
+        let (place, taken) =
+            all.iter_mut().enumerate().filter(|(_, c)| c.len() == n).find_map(|(k, c)| Some((k, T::taken(c)?)))?;
+        all.swap_remove(place);
+        Some(taken)
+    });
+    dropped.unwrap_or_else(|| vec![T::default(); n])
+}
+
+/// The same with zeros.
+pub fn zeroed<T: Single>(n: usize) -> Vec<T> {
+    let mut all = room(n);
+    all.fill(T::default());
+    all
+}
+
 /// Fills parts of a vector. `f` gets the position of the first element.
 pub fn parts<Y: Send>(out: &mut [Y], f: impl Fn(usize, &mut [Y]) + Sync) {
     if out.len() <= GRAIN {
@@ -71,8 +128,8 @@ pub fn rows<Y: Send>(out: &mut [Y], width: usize, cost: usize, f: impl Fn(usize,
 }
 
 /// The vector that `f` computes element by element.
-pub fn map<X: Copy + Sync, Y: Copy + Default + Send>(xs: &[X], f: impl Fn(X) -> Y + Sync) -> Vec<Y> {
-    let mut out = vec![Y::default(); xs.len()];
+pub fn map<X: Copy + Sync, Y: Single>(xs: &[X], f: impl Fn(X) -> Y + Sync) -> Vec<Y> {
+    let mut out = room(xs.len());
     parts(&mut out, |first, out| {
         for (out, x) in out.iter_mut().zip(&xs[first..]) {
             *out = f(*x);
@@ -86,9 +143,9 @@ pub fn zip<X, W, Y>(xs: &[X], ws: &[W], f: impl Fn(X, W) -> Y + Sync) -> Vec<Y>
 where
     X: Copy + Sync,
     W: Copy + Sync,
-    Y: Copy + Default + Send,
+    Y: Single,
 {
-    let mut out = vec![Y::default(); xs.len()];
+    let mut out = room(xs.len());
     parts(&mut out, |first, out| {
         for ((out, x), w) in out.iter_mut().zip(&xs[first..]).zip(&ws[first..]) {
             *out = f(*x, *w);
@@ -189,9 +246,9 @@ where
 }
 
 /// The matrix with rows and columns exchanged, in blocks that fit the first-level cache.
-pub fn transposed<T: Copy + Default + Send + Sync>(xs: &[T], n: usize, m: usize) -> Vec<T> {
+pub fn transposed<T: Single + Sync>(xs: &[T], n: usize, m: usize) -> Vec<T> {
     const BLOCK: usize = 16;
-    let mut out = vec![T::default(); n * m];
+    let mut out = room(n * m);
     let band = |first: usize, out: &mut [T]| {
         for i0 in (0..n).step_by(BLOCK) {
             for (j, out) in out.chunks_exact_mut(n).enumerate() {

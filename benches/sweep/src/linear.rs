@@ -1,7 +1,7 @@
 //! Sums of products: distances, products of matrices and vectors, small products in batches.
 
 use crate::extents::{BATCHES, MATRICES, PAIRS, POINTS};
-use crate::hand::{Real, array, axpy, dot, name, reals, rows, sum as sum_by_hand, totals, transposed};
+use crate::hand::{Real, array, axpy, dot, name, reals, room, rows, sum as sum_by_hand, totals, transposed, zeroed};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ fn distances<T: Real>(sweep: &mut Sweep) {
         by_hand: |xs| {
             let [n, d] = xs.shape().into();
             let columns = transposed(xs.as_slice(), n, d);
-            let mut out = vec![T::default(); n * n];
+            let mut out = zeroed(n * n);
             rows(&mut out, n, n * d, |i, out| {
                 for (x, column) in xs.as_slice()[i * d..][..d].iter().zip(columns.chunks_exact(n)) {
                     for (out, y) in out.iter_mut().zip(column) {
@@ -51,7 +51,7 @@ fn distances<T: Real>(sweep: &mut Sweep) {
             let columns = transposed(xs.as_slice(), n, d);
             let other = transposed(dy.as_slice(), n, n);
             let two = T::from_f64(2.0);
-            let mut out = vec![T::default(); n * d];
+            let mut out = room(n * d);
             // The sum over j of w_j (x_i - x_j) is x_i times the sum of w_j, minus the inner product.
             rows(&mut out, d, n * d, |i, out| {
                 let both = dy.as_slice()[i * n..][..n].iter().zip(&other[i * n..][..n]);
@@ -98,7 +98,7 @@ fn vectors<T: Real>(sweep: &mut Sweep) {
 
 fn matvec_by_hand<T: Real>(a: &[T], v: &[T]) -> Vec<T> {
     let m = v.len();
-    let mut out = vec![T::default(); a.len() / m];
+    let mut out = room(a.len() / m);
     rows(&mut out, 1, m, |i, out| out[0] = dot(&a[i * m..][..m], v));
     out
 }
@@ -109,7 +109,7 @@ fn transposed_matvec<T: Real>(a: &[T], v: &[T], m: usize) -> Vec<T> {
     if m < PART {
         return totals(v.len(), m, m, |i, sums| axpy(v[i], &a[i * m..][..m], sums));
     }
-    let mut out = vec![T::default(); m];
+    let mut out = zeroed(m);
     out.par_chunks_mut(PART).enumerate().for_each(|(part, out)| {
         for (i, x) in v.iter().enumerate() {
             axpy(*x, &a[i * m + part * PART..][..out.len()], out);
@@ -119,7 +119,7 @@ fn transposed_matvec<T: Real>(a: &[T], v: &[T], m: usize) -> Vec<T> {
 }
 
 fn outer_by_hand<T: Real>(xs: &[T], ys: &[T]) -> Vec<T> {
-    let mut out = vec![T::default(); xs.len() * ys.len()];
+    let mut out = room(xs.len() * ys.len());
     rows(&mut out, ys.len(), ys.len(), |i, out| {
         let x = xs[i];
         for (out, y) in out.iter_mut().zip(ys) {
@@ -178,7 +178,7 @@ fn batches<T: Real>(sweep: &mut Sweep) {
         program: program.clone(),
         by_hand: |(a, b)| {
             let [n, k, _] = a.shape().into();
-            let mut out = vec![T::default(); n * k * k];
+            let mut out = zeroed(n * k * k);
             rows(&mut out, k * k, k * k * k, |i, out| {
                 product(&a.as_slice()[i * k * k..][..k * k], &b.as_slice()[i * k * k..][..k * k], k, out)
             });
@@ -191,7 +191,7 @@ fn batches<T: Real>(sweep: &mut Sweep) {
         |(a, b), dc| {
             let [n, k, _] = a.shape().into();
             let (a, b, dc) = (a.as_slice(), b.as_slice(), dc.as_slice());
-            let (mut by_a, mut by_b) = (vec![T::default(); n * k * k], vec![T::default(); n * k * k]);
+            let (mut by_a, mut by_b) = (zeroed(n * k * k), zeroed(n * k * k));
             let part = |xs: &'_ [T], i: usize| -> Vec<T> { transposed(&xs[i * k * k..][..k * k], k, k) };
             rows(&mut by_a, k * k, k * k * k, |i, out| product(&dc[i * k * k..][..k * k], &part(b, i), k, out));
             rows(&mut by_b, k * k, k * k * k, |i, out| product(&part(a, i), &dc[i * k * k..][..k * k], k, out));

@@ -39,8 +39,8 @@ by hand with rayon, in the same process, at extents from 10 to 10 million elemen
 ours. The result of a gradient's program is the adjoint of its argument. The other measurements are as in README.md. Rows are marked
 if the work takes more than 10 µs on one side and the ratio is below 0.9. Such rows are measured twice; the second time counts. Most
 rows with less work lose: the call of a compiled program checks its arguments and their extents, which takes 0.2 to 0.4 µs, more than
-the loop itself. The loops by hand make a new vector in each run, as such loops usually do; ours write to the memory of a result that
-was dropped. Between 20,000 and 200,000 elements, where the allocator returns memory to the system, most of the ratio comes from this.";
+the loop itself. Both sides write to the memory of a result that was dropped: new memory from the system, which loops usually get,
+takes several times as long as most loops.";
 
 fn main() -> Result<()> {
     let filters: Vec<String> = std::env::args().skip(1).collect();

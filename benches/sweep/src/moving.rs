@@ -1,7 +1,7 @@
 //! Elements that move: gathers, scatters, histograms, transpositions, concatenations.
 
 use crate::extents::{BOXES, MATRICES, VECTORS};
-use crate::hand::{Real, array, integers, map as by_hand, name, reals, rows, totals, transposed};
+use crate::hand::{Real, array, integers, map as by_hand, name, reals, room, rows, totals, transposed, zeroed};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 
@@ -19,7 +19,7 @@ pub fn add(sweep: &mut Sweep) {
 
 /// Sums at random positions. One thread suffices: the loop waits for memory.
 fn sums_at<T: Real>(to: &[i64], xs: &[T], n: usize) -> Vec<T> {
-    let mut out = vec![T::default(); n];
+    let mut out = zeroed(n);
     for (to, x) in to.iter().zip(xs) {
         out[*to as usize] += *x;
     }
@@ -71,7 +71,7 @@ fn scatters<T: Real>(sweep: &mut Sweep) {
         inputs: |e: Extents| (array(e, reals(1, e[0])), array(e, permutation(e[0]))),
         program: program.clone(),
         by_hand: |(xs, to): &(Vector<T>, Vector<i64>)| {
-            let mut out = vec![T::default(); xs.len()];
+            let mut out = room(xs.len());
             for (to, x) in to.iter().zip(xs.as_slice()) {
                 out[to as usize] = *x;
             }
@@ -152,7 +152,7 @@ fn transpositions<T: Real>(sweep: &mut Sweep) {
         }),
         by_hand: |xs| {
             let [a, b, c, d] = xs.shape().into();
-            let mut out = vec![T::default(); a * b * c * d];
+            let mut out = room(a * b * c * d);
             rows(&mut out, b * d, b * d, |row, out| {
                 let (i, k) = (row / c, row % c);
                 for (j, out) in out.chunks_exact_mut(d).enumerate() {
@@ -177,7 +177,7 @@ fn concatenations<T: Real>(sweep: &mut Sweep) {
         program: program.clone(),
         by_hand: |(xs, ys)| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); 2 * n * m];
+            let mut out = room(2 * n * m);
             rows(&mut out, 2 * m, 2 * m, |i, out| {
                 out[..m].copy_from_slice(&xs.as_slice()[i * m..][..m]);
                 out[m..].copy_from_slice(&ys.as_slice()[i * m..][..m]);
@@ -191,7 +191,7 @@ fn concatenations<T: Real>(sweep: &mut Sweep) {
         |(xs, _), dz| {
             let [n, m] = xs.shape().into();
             let half = |first: usize| {
-                let mut out = vec![T::default(); n * m];
+                let mut out = room(n * m);
                 rows(&mut out, m, m, |i, out| out.copy_from_slice(&dz.as_slice()[i * 2 * m + first..][..m]));
                 array::<Dim2, T>(&[n, m], out)
             };

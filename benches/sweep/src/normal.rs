@@ -1,7 +1,7 @@
 //! Functions of rows: softmax, log-sum-exp, layer norm.
 
 use crate::extents::MATRICES;
-use crate::hand::{Real, add as add_to, array, dot, fold, name, real, reals, rows, sum as sum_by_hand};
+use crate::hand::{Real, add as add_to, array, dot, fold, name, real, reals, room, rows, sum as sum_by_hand};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
         program: program.clone(),
         by_hand: |xs| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); n * m];
+            let mut out = room(n * m);
             rows(&mut out, m, 8 * m, |i, out| {
                 softmax_by_hand(&xs.as_slice()[i * m..][..m], out);
             });
@@ -60,7 +60,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
         &vjp(&program),
         |xs, dy| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); n * m];
+            let mut out = room(n * m);
             rows(&mut out, m, 8 * m, |i, out| {
                 softmax_by_hand(&xs.as_slice()[i * m..][..m], out);
                 let dy = &dy.as_slice()[i * m..][..m];
@@ -87,7 +87,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
         program: program.clone(),
         by_hand: |xs| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); n];
+            let mut out = room(n);
             let block = (2048 / m).max(1);
             let some = |first: usize, out: &mut [T]| {
                 let mut scratch = vec![T::default(); m];
@@ -109,7 +109,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
         &vjp(&program),
         |xs, dy| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); n * m];
+            let mut out = room(n * m);
             rows(&mut out, m, 8 * m, |i, out| {
                 let (_, total) = exponentials(&xs.as_slice()[i * m..][..m], out);
                 scale(out, dy.as_slice()[i] / total);
@@ -144,7 +144,7 @@ fn layer_norm<T: Real>(sweep: &mut Sweep) {
         program: program.clone(),
         by_hand: |(xs, gain, bias)| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![T::default(); n * m];
+            let mut out = room(n * m);
             rows(&mut out, m, 4 * m, |i, out| {
                 let xs = &xs.as_slice()[i * m..][..m];
                 let (mean, scale) = moments(xs);
@@ -173,7 +173,7 @@ fn layer_norm_adjoint<T: Real>((xs, gain, _): &LayerNorm<T>, dy: &Matrix<T>) -> 
     let [n, m] = xs.shape().into();
     let (xs, gain, dy) = (xs.as_slice(), gain.as_slice(), dy.as_slice());
     let count = T::from_f64(m as f64);
-    let mut by_x = vec![T::default(); n * m];
+    let mut by_x = room(n * m);
     let some = |first: usize, out: &mut [T]| {
         let (mut by_gain, mut by_bias) = (vec![T::default(); m], vec![T::default(); m]);
         for (i, out) in out.chunks_exact_mut(m).enumerate() {

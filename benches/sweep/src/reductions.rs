@@ -2,8 +2,8 @@
 
 use crate::extents::{BOXES, MATRICES, VECTORS};
 use crate::hand::{
-    Real, add as add_rows, array, fold, fold_all, integers, name, parts, reals, rows, sum as sum_by_hand, totals,
-    truths,
+    Real, Single, add as add_rows, array, fold, fold_all, integers, name, parts, reals, room, rows, sum as sum_by_hand,
+    totals, truths, zeroed,
 };
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
@@ -26,8 +26,8 @@ pub fn add(sweep: &mut Sweep) {
     gradients_of_maxima(sweep);
 }
 
-trait Number: Num + AddAssign + Default + PartialOrd {}
-impl<T: Num + AddAssign + Default + PartialOrd> Number for T {}
+trait Number: Num + AddAssign + Single + PartialOrd {}
+impl<T: Num + AddAssign + Single + PartialOrd> Number for T {}
 
 fn plus<T: AddAssign>(mut a: T, b: T) -> T {
     a += b;
@@ -40,7 +40,7 @@ fn total<T: Number>(xs: &[T]) -> Scalar<T> {
 
 fn by_rows<T: Number>(xs: &[T], n: usize) -> Vec<T> {
     let m = xs.len() / n;
-    let mut out = vec![T::default(); n];
+    let mut out = room(n);
     rows(&mut out, 1, m, |i, out| out[0] = sum_by_hand(&xs[i * m..][..m]));
     out
 }
@@ -51,7 +51,7 @@ fn by_columns<T: Number>(xs: &[T], m: usize) -> Vec<T> {
     if m < 4096 {
         return totals(n, m, m, |i, sums| add_rows(&xs[i * m..][..m], sums));
     }
-    let mut out = vec![T::default(); m];
+    let mut out = zeroed(m);
     out.par_chunks_mut(4096).enumerate().for_each(|(part, out)| {
         for i in 0..n {
             add_rows(&xs[i * m + part * 4096..][..out.len()], out);
@@ -103,7 +103,7 @@ fn sums<T: Number>(sweep: &mut Sweep) {
         }),
         by_hand: |xs| {
             let [a, b, c, d] = xs.shape().into();
-            let mut out = vec![T::default(); a * c * d];
+            let mut out = zeroed(a * c * d);
             rows(&mut out, c * d, b * c * d, |i, out| {
                 for part in xs.as_slice()[i * b * c * d..][..b * c * d].chunks_exact(c * d) {
                     add_rows(part, out);
@@ -128,7 +128,7 @@ fn gradients_of_sums<T: Real>(sweep: &mut Sweep) {
         &vjp(&program),
         |xs, dy| {
             let m = xs.shape()[1];
-            let mut out = vec![T::default(); xs.len()];
+            let mut out = room(xs.len());
             rows(&mut out, m, m, |i, out| out.fill(dy.as_slice()[i]));
             array(&xs.shape(), out)
         },
@@ -146,7 +146,7 @@ fn gradients_of_sums<T: Real>(sweep: &mut Sweep) {
         &vjp(&program),
         |xs, dy| {
             let m = xs.shape()[1];
-            let mut out = vec![T::default(); xs.len()];
+            let mut out = room(xs.len());
             rows(&mut out, m, m, |_, out| out.copy_from_slice(dy.as_slice()));
             array(&xs.shape(), out)
         },
@@ -182,7 +182,7 @@ fn counts(sweep: &mut Sweep) {
         program: afun(|xs: Acc<Matrix<bool>>| sum(map(|x| x.cast::<i64>(), xs))),
         by_hand: |xs| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![0; n];
+            let mut out = room(n);
             rows(&mut out, 1, m, |i, out| out[0] = count_by_hand(&xs.as_slice()[i * m..][..m]));
             Vector::vector(out)
         },
@@ -195,7 +195,7 @@ fn counts(sweep: &mut Sweep) {
         program: afun(|xs: Acc<Matrix<bool>>| any(xs)),
         by_hand: |xs| {
             let [n, m] = xs.shape().into();
-            let mut out = vec![false; n];
+            let mut out = room(n);
             let any = |xs: &[bool]| fold(xs, false, |a, x| a | x, |a, b| a | b);
             rows(&mut out, 1, m, |i, out| out[0] = any(&xs.as_slice()[i * m..][..m]));
             Vector::vector(out)
@@ -310,7 +310,7 @@ fn maximum_by_hand<T: Real>(xs: &[T]) -> T {
 
 fn maxima_by_rows<T: Real>(xs: &Matrix<T>) -> Vector<T> {
     let [n, m] = xs.shape().into();
-    let mut out = vec![T::default(); n];
+    let mut out = room(n);
     rows(&mut out, 1, m, |i, out| out[0] = maximum_by_hand(&xs.as_slice()[i * m..][..m]));
     Vector::vector(out)
 }
@@ -358,7 +358,7 @@ fn gradients_of_maxima(sweep: &mut Sweep) {
         &vjp(&program),
         |xs, dy| {
             let m = xs.shape()[1];
-            let mut out = vec![0.0; xs.len()];
+            let mut out = zeroed(xs.len());
             rows(&mut out, m, m, |i, out| {
                 let row = &xs.as_slice()[i * m..][..m];
                 let largest = maximum_by_hand(row);

@@ -1,7 +1,7 @@
 //! Prefix sums of vectors, of rows and of columns.
 
 use crate::extents::{MATRICES, VECTORS};
-use crate::hand::{array, integers, name, rows, sum as sum_by_hand};
+use crate::hand::{Single, array, integers, name, room, rows, sum as sum_by_hand};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 use rayon::prelude::*;
@@ -15,8 +15,8 @@ pub fn add(sweep: &mut Sweep) {
     gradients::<f64>(sweep);
 }
 
-trait Number: Num + AddAssign + Default {}
-impl<T: Num + AddAssign + Default> Number for T {}
+trait Number: Num + AddAssign + Single {}
+impl<T: Num + AddAssign + Single> Number for T {}
 
 fn scan<T: Number>(xs: &[T], mut total: T, out: &mut [T]) {
     for (out, x) in out.iter_mut().zip(xs) {
@@ -27,7 +27,7 @@ fn scan<T: Number>(xs: &[T], mut total: T, out: &mut [T]) {
 
 /// The sums of one block for each thread, then the prefix sums of each block.
 fn scan_all<T: Number>(xs: &[T]) -> Vec<T> {
-    let mut out = vec![T::default(); xs.len()];
+    let mut out = room(xs.len());
     if xs.len() <= 1 << 14 {
         scan(xs, T::default(), &mut out);
         return out;
@@ -43,7 +43,7 @@ fn scan_all<T: Number>(xs: &[T]) -> Vec<T> {
 }
 
 fn scan_rows<T: Number>(xs: &[T], m: usize) -> Vec<T> {
-    let mut out = vec![T::default(); xs.len()];
+    let mut out = room(xs.len());
     rows(&mut out, m, m, |i, out| scan(&xs[i * m..][..m], T::default(), out));
     out
 }
@@ -51,7 +51,7 @@ fn scan_rows<T: Number>(xs: &[T], m: usize) -> Vec<T> {
 /// Each thread scans some columns, row by row.
 fn scan_columns<T: Number>(xs: &[T], m: usize, backwards: bool) -> Vec<T> {
     let n = xs.len() / m;
-    let mut out = vec![T::default(); xs.len()];
+    let mut out = room(xs.len());
     let threads = if xs.len() <= 1 << 14 { 1 } else { rayon::current_num_threads() };
     if m < 64 * threads || threads == 1 {
         let order = |i: usize| if backwards { n - 1 - i } else { i };
@@ -87,7 +87,7 @@ fn scan_columns<T: Number>(xs: &[T], m: usize, backwards: bool) -> Vec<T> {
 
 /// The same from the end.
 fn backwards<T: Number>(xs: &[T], m: usize) -> Vec<T> {
-    let mut out = vec![T::default(); xs.len()];
+    let mut out = room(xs.len());
     rows(&mut out, m, m, |i, out| {
         let mut total = T::default();
         for (out, x) in out.iter_mut().zip(&xs[i * m..][..m]).rev() {

@@ -1,7 +1,7 @@
 //! Stencils with clamped edges, and convolutions.
 
 use crate::extents::{MATRICES, VECTORS};
-use crate::hand::{Real, array, axpy, dot, integers, name, parts, real, reals, rows, totals};
+use crate::hand::{Real, Single, array, axpy, dot, integers, name, parts, real, reals, room, rows, totals, zeroed};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 
@@ -59,10 +59,10 @@ fn three_points<T: Real>(sweep: &mut Sweep) {
 fn windows<T, Y>(xs: &[T], of: impl Fn(T, T, T) -> Y + Sync, first: Y, last: Y) -> Vec<Y>
 where
     T: Copy + Sync,
-    Y: Copy + Default + Send,
+    Y: Single,
 {
     let n = xs.len();
-    let mut out = vec![Y::default(); n];
+    let mut out = room(n);
     parts(&mut out[1..n - 1], |start, out| {
         let (before, now, after) = (&xs[start..], &xs[start + 1..], &xs[start + 2..]);
         for (((out, a), b), c) in out.iter_mut().zip(before).zip(now).zip(after) {
@@ -117,7 +117,7 @@ fn laplacian_by_hand<T: Real>(xs: &Matrix<T>) -> Matrix<T> {
     let [n, m] = xs.shape().into();
     let row = |i: usize| &xs.as_slice()[i * m..][..m];
     let four = T::from_f64(4.0);
-    let mut out = vec![T::default(); n * m];
+    let mut out = room(n * m);
     rows(&mut out, m, m, |i, out| {
         let (above, here, below) = (row(i.saturating_sub(1)), row(i), row((i + 1).min(n - 1)));
         let vertical = |j: usize| above[j] + below[j] - here[j] * four;
@@ -149,7 +149,7 @@ fn convolutions<T: Real>(sweep: &mut Sweep) {
         by_hand: |(xs, weights)| {
             let [n, m] = xs.shape().into();
             let w = weights.as_slice();
-            let mut out = vec![T::default(); (n - 2) * (m - 2)];
+            let mut out = room((n - 2) * (m - 2));
             rows(&mut out, m - 2, 9 * m, |i, out| {
                 let width = out.len();
                 let row = |k: usize| &xs.as_slice()[(i + k) * m..][..m];
@@ -170,7 +170,7 @@ fn convolutions<T: Real>(sweep: &mut Sweep) {
         |(xs, weights), dy| {
             let [n, m] = xs.shape().into();
             let (xs, w, dy, width) = (xs.as_slice(), weights.as_slice(), dy.as_slice(), m - 2);
-            let mut by_x = vec![T::default(); n * m];
+            let mut by_x = zeroed(n * m);
             rows(&mut by_x, m, 9 * m, |i, out| {
                 for k in 0..3 {
                     if i >= k && i - k < n - 2 {
