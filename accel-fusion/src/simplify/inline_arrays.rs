@@ -4,7 +4,7 @@
 use super::checks::{checks_of, is_only_checked, needed};
 use super::definitions::{Definition, Uses};
 use super::list_components::{plain, unlisted, without_rows};
-use super::projections::is_projection;
+use super::projections::only_rearranges;
 use super::rules::operations::variable;
 use super::stats::{Rule, Stats};
 use super::used_components::{Demand, Flow, narrow_code, widen};
@@ -372,7 +372,7 @@ fn narrowed<'m, 'k, A, Sh, T>(
         }
         AccOp::Map { f, a, eq } => {
             // If components are only rearranged, there is no gain.
-            if is_projection(&f.0) {
+            if only_rearranges(&f.0) {
                 return None;
             }
             let a = Acc::map(&Fun1(narrow_code(&f.0, d, m)?), &a, at);

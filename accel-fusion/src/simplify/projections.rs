@@ -12,8 +12,13 @@ pub fn is_projection<E, A, T>(e: &Exp<E, A, T>) -> bool {
     retuples(e, &mut { SMALL })
 }
 
+/// The same for functions of any size.
+pub fn only_rearranges<E, A, T>(e: &Exp<E, A, T>) -> bool {
+    retuples(e, &mut { usize::MAX })
+}
+
 fn retuples<E, A, T>(e: &Exp<E, A, T>, left: &mut usize) -> bool {
-    fresh3(|x, a, t| retuples_(&e.cast_all(name(x), name(a), name(t)), left))
+    deep(|| fresh3(|x, a, t| retuples_(&e.cast_all(name(x), name(a), name(t)), left)))
 }
 
 fn retuples_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> bool {

@@ -123,3 +123,13 @@ fn what_does_not_vary_leaves_no_zeros() {
       )
     ");
 }
+
+/// The adjoint of the tuple of sums is a map of many projections, which is not narrowed to itself again and again.
+#[test]
+fn a_sum_of_many_sums_is_simplified_once() {
+    let f = afun(|xs: V| {
+        let sums: Vec<_> = (1..=8).map(|k| sum(map(|x| (x * k as f64).sin(), xs))).collect();
+        generate((), |()| sums.iter().fold(lit(0.0), |total, x| total + the(*x)))
+    });
+    simple(&grad(&f));
+}
