@@ -52,7 +52,8 @@ struct Input {
 }
 
 fn arguments(input: Input) -> Result<(Vector<f64>, Scalar<i64>), Failure> {
-    // The message contains the number of points, each of which takes a few numbers.
-    fits(32 * u64::from(input.n))?;
+    // The message contains the number of points. Each takes a few numbers, and the gradient stores its powers and the values of its parts.
+    let stored = ROW as u64 + input.x.len().div_ceil(ROW as usize) as u64;
+    fits((32 + 8 * stored) * u64::from(input.n))?;
     Ok((Array::vector(input.x), Array::scalar(input.n.into())))
 }

@@ -170,7 +170,7 @@ fn messages_that_ask_for_more_memory_than_there_is() {
     }
     let ba = json!({ "n": 1, "m": 1, "p": 30_000_000, "cam": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], "x": [0, 0, 1], "w": 1, "feat": [0, 0] });
     let cases = [
-        ("llsq", "primal", json!({ "x": [1], "n": 4_000_000_000u32 }), "takes about 128000 MB of memory"),
+        ("llsq", "primal", json!({ "x": [1], "n": 4_000_000_000u32 }), "takes about 672000 MB of memory"),
         ("ba", "objective", ba, "takes about 24001 MB of memory"),
     ];
     for (module, function, input, message) in cases {

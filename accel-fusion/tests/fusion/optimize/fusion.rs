@@ -143,9 +143,21 @@ fn a_reduction_stays_where_a_producer_that_reads_it_is_computed_again() {
 fn many_arrays_side_by_side_are_stored_for_a_product() {
     use super::computed_extents::{matrices, optimized};
     use accel_core::prelude::*;
-    let of = |k| afun(move |a: Acc<Matrix<f64>>, x: Acc<Vector<f64>>| matmul(a, stack_inner(vec![x; k])));
+    let of = |k: usize| {
+        afun(move |a: Acc<Matrix<f64>>, x: Acc<Vector<f64>>| {
+            matmul(a, stack_inner((1..=k).map(|k| map(|x| x * k as f64, x)).collect::<Vec<_>>()))
+        })
+    };
+    let a = Array::matrix(3, 4, (0..12).map(|i| f64::from(i * i % 7)).collect()).unwrap();
+    let x = Array::vector(vec![1.0, -2.0, 3.0, 5.0]);
     for (k, stored) in [(2, 1), (4, 1), (5, 2), (12, 2)] {
-        let p = optimized(&of(k));
+        let f = of(k);
+        let p = optimized(&f);
         assert_eq!(matrices(&p), stored, "{k} arrays: {p}");
+        // The numbers are small integers, so the sums are exact.
+        let run =
+            |backend: &dyn accel_core::backend::Backend| Compiled::new(backend, &f).unwrap().run((&a, &x)).unwrap();
+        let expected = run(&accel_core::interp::Interpreter);
+        assert_eq!(run(&accel_fusion::OptimizedEvaluator).as_slice(), expected.as_slice(), "{k} arrays");
     }
 }
