@@ -49,6 +49,8 @@ struct PassState {
     /// Whether passes may assume conditions on the extents of the arguments.
     assume: bool,
     assumptions: Assumptions,
+    /// The bytes for states of loops, if the options set them.
+    tape_bytes: Option<usize>,
     /// The arrays whose strips are dissolved.
     dissolved: BTreeSet<ArrayId>,
     /// What the program before all passes computes, and its arrays in the assumptions.
@@ -119,7 +121,7 @@ const TRANSPOSE: Pass = Pass { name: "transpose", run: |p, _| Ok(transposed(p)) 
 /// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
 /// Replaces lists of states by tapes. It comes last: NOTE [Lists that become tapes].
-const TAPES: Pass = Pass { name: "tapes", run: |p, _| Ok(tapes(p)) };
+const TAPES: Pass = Pass { name: "tapes", run: |p, learned| Ok(tapes(p, learned.tape_bytes)) };
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
 
@@ -256,7 +258,7 @@ impl Options {
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
         let (mut good, mut complete) = (lowered.clone(), true);
         let validation = (self.strict && self.validate).then(|| Arc::new((Validation::new(lowered), given(lowered))));
-        let mut learned = PassState { target, assume, validation, ..PassState::default() };
+        let mut learned = PassState { target, assume, validation, tape_bytes: self.tape_bytes, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {

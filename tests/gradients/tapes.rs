@@ -9,7 +9,7 @@ use accel::prelude::*;
 use accel_core::interp::Interpreter;
 use accel_core::repr::ArrayTuple;
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::pipeline::{Target, lower, optimize, optimize_for};
+use accel_fusion::pipeline::{Pipeline, Target, lower, optimize, optimize_for};
 use accel_fusion::simplify;
 
 type M = Acc<Matrix<f64>>;
@@ -246,6 +246,69 @@ fn a_state_of_another_shape_is_an_error() {
         let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
         let ran = Native::with(options).compile(program).unwrap().run(&x).unwrap_err();
         assert_eq!(ran.to_string(), expected);
+    }
+}
+
+/// With a budget, the updates of a loop are listed block by block: NOTE [Blocks of updates] in `accel_fusion`.
+#[test]
+fn updates_in_blocks() {
+    type Steps = fn(Exp<i64>, V, V) -> V;
+    let programs: [Steps; 5] = [
+        |i, xs, a| set(xs, i % xs.len(), xs.at((i + 1) % xs.len()).sin() + a.at(i % a.len()) * 0.5),
+        |i, xs, a| {
+            let k = i * i % xs.len();
+            acond(
+                xs.at(k).gt(0.2),
+                update(xs, k, |x| x * x - a.at(0)),
+                update(update(xs, 0, |x| x * 0.9), k, |x| x.sin()),
+            )
+        },
+        // A part of the state of its own that all steps change.
+        |i, xs, a| {
+            let total = sum(zip_with(|x, y| x * y, xs, a));
+            set(xs, i % xs.len(), the(total).sin())
+        },
+        // The block of an update.
+        |i, xs, a| set_block(xs, (i % (xs.len() - 1)).max(0), generate(2, |j| (a.at(j) * xs.at(j)).sin())),
+        |i, xs, _| aiterate_indexed(xs.len(), |j, ys: V| set(ys, j, ys.at(j).sin() + xs.at(i % xs.len()) * 0.1), xs),
+    ];
+    for step in programs {
+        let f = move |n: Count, a: V| {
+            let start = (map(|x| x + 0.3, a), sum(a), map(|x| x.cos(), a));
+            let body = |i, (xs, s, ys): (V, Number, V)| {
+                (step(i, xs, a), map(|s| s * 0.5 + xs.at(0), s), map(|y| y * 0.5 + the(s) * 0.1, ys))
+            };
+            let (xs, s, ys) = aiterate_indexed(the(n), body, start).unlift();
+            zip_with(|x, y| x + y, sum(zip_with(|x, y| x * y, xs, ys)), s)
+        };
+        in_blocks(&by_vector(f), &steps()[3..]);
+        let f = move |n: Count, a: V| sum(aiterate_indexed(the(n), |i, xs| step(i, xs, a), a));
+        in_blocks(&by_vector(f), &steps());
+    }
+}
+
+/// As [`tapes`], for programs that the budget changes.
+#[track_caller]
+fn in_blocks<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: &[ArrayTuple]) {
+    let program = program.program().unwrap();
+    let interpreted = Interpreter.compile(program).unwrap();
+    let compiled = [None, Some(0), Some(100), Some(900), Some(8_000), Some(1 << 40)].map(|tape_bytes| {
+        let options = Options { strict: true, tape_bytes, ..Options::default() };
+        let kernels = Pipeline::lazy(program, Target::Any, options.clone()).optimized(false).unwrap().program;
+        assert!(tape_bytes.is_none() || kernels.tapes() > 0, "{kernels}");
+        (tape_bytes, kernels, Native::with(options).compile(program).unwrap())
+    });
+    for x in arguments {
+        let expected = interpreted.run(x);
+        let all = compiled.each_ref().map(|(bytes, kernels, native)| {
+            let evaluated = kernels.evaluate_keeping(x, Budget::new(*bytes));
+            let ran = native.run(x);
+            agree::compare(&expected, &ran, agree::CLOSE).unwrap_or_else(|e| panic!("{bytes:?}: {e}\n{kernels}"));
+            (format!("{evaluated:?}"), format!("{ran:?}"))
+        });
+        for (found, (bytes, kernels, _)) in all.iter().zip(&compiled) {
+            assert_eq!(*found, all[0], "with {bytes:?} bytes\n{kernels}");
+        }
     }
 }
 

@@ -102,7 +102,7 @@ fn agrees_with_differences(o: &Program, x: &ArrayTuple, y: f64, tangents: &[f64]
 
 #[test]
 fn reverse_mode_agrees_with_forward_mode_and_differences() {
-    check_most(400, 0.08, SMOOTH, |p| {
+    let agree = |p: &Program| {
         let (x, o) = (inputs_of(p), objective(p));
         if !is_differentiable(p, &x) {
             return Ok(Verdict::Skipped);
@@ -123,7 +123,9 @@ fn reverse_mode_agrees_with_forward_mode_and_differences() {
         }
         agrees_with_differences(&o, &x, value, &tangents)?;
         Ok(Verdict::Holds)
-    });
+    };
+    check_most(400, 0.08, SMOOTH, agree);
+    check_most(200, 0.08, UPDATES, agree);
 }
 
 #[test]
@@ -292,11 +294,29 @@ fn all_passes_keep_what_chains_mean() {
     check_some(60, CHAINS, agrees_after_all_passes);
 }
 
+/// Loops that update their states in place, and undo the updates in reverse mode.
+const UPDATES: Features = Features { chains: 0, updates: 100, ..SMOOTH };
+
+#[test]
+fn all_passes_keep_what_updates_mean() {
+    check_some(60, UPDATES, agrees_after_all_passes);
+    check_some(30, Features { unchecked: true, ..UPDATES }, agrees_after_all_passes);
+    check_some(6, UPDATES, |p| agrees(native(), p, true, CLOSE));
+}
+
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn all_passes_keep_what_many_chains_mean() {
     check_some(2000, CHAINS, agrees_after_all_passes);
     check_some(100, CHAINS, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn all_passes_keep_what_many_updates_mean() {
+    check_some(1000, UPDATES, agrees_after_all_passes);
+    check_some(1000, Features { unchecked: true, ..UPDATES }, agrees_after_all_passes);
+    check_some(100, UPDATES, |p| agrees(native(), p, true, CLOSE));
 }
 
 #[test]
@@ -398,6 +418,7 @@ fn opencl_programs_agree_with_the_interpreter() {
     for backend in opencl() {
         check_some(4, UNCHECKED, |p| agrees(&backend, p, false, CLOSE));
         check_some(2, SMOOTH_UNCHECKED, |p| agrees(&backend, p, true, CLOSE));
+        check_some(2, UPDATES, |p| agrees(&backend, p, true, CLOSE));
         check_most(3, 0.1, UNCHECKED, |p| agrees_at_large(&backend, p, false));
     }
 }
@@ -409,6 +430,7 @@ fn many_opencl_programs_agree_with_the_interpreter() {
     for backend in opencl() {
         check_some(50, UNCHECKED, |p| agrees(&backend, p, false, CLOSE));
         check_some(20, SMOOTH_UNCHECKED, |p| agrees(&backend, p, true, CLOSE));
+        check_some(20, UPDATES, |p| agrees(&backend, p, true, CLOSE));
         check_most(50, 0.1, UNCHECKED, |p| agrees_at_large(&backend, p, false));
         check_most(20, 0.1, SMOOTH_UNCHECKED, |p| agrees_at_large(&backend, p, true));
     }

@@ -24,10 +24,12 @@ pub mod shrink;
 pub mod small;
 pub mod surface;
 pub mod types;
+mod updating;
 
 use self::oracle::Oracle;
 use self::program::Program;
 use self::runner::{check, compare, shrunk, write};
+use self::small::{Features, SMOOTH};
 use crate::budget::chunks;
 use crate::smallest::smallest;
 use crate::support::left_out;
@@ -81,8 +83,11 @@ fn patterns_of_jacobians_hold() {
 
 #[test]
 fn derivatives_of_derivatives_mean_the_same() {
-    let compared = self::derivatives::derivatives_mean_the_same(0..60);
+    let compared = self::derivatives::derivatives_mean_the_same(0..60, self::generate::program);
     assert!(compared >= 150, "only {compared} derivatives were compared");
+    let updates = Features { chains: 0, updates: 100, ..SMOOTH };
+    let compared = self::derivatives::derivatives_mean_the_same(0..40, |seed| self::small::small(seed, updates));
+    assert!(compared >= 100, "only {compared} derivatives of updates were compared");
 }
 
 #[test]
@@ -90,7 +95,7 @@ fn derivatives_of_derivatives_mean_the_same() {
 fn many_derivatives_mean_the_same() {
     let compared = self::derivatives::transposed(1000..4000);
     assert!(compared >= 550, "only {compared} programs have finite derivatives");
-    let compared = self::derivatives::derivatives_mean_the_same(1000..1500);
+    let compared = self::derivatives::derivatives_mean_the_same(1000..1500, self::generate::program);
     assert!(compared >= 1200, "only {compared} derivatives were compared");
 }
 

@@ -160,7 +160,7 @@ impl<'a> Analysis<'a> {
                 last_uses.retain(|a| !moved.contains(a));
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
-                let fills_tape = body.0.stmts.iter().any(|s| matches!(s.op, Op::Keep { .. }));
+                let fills_tape = keeps(&body.0);
                 let of_body = Analysis { program: self.program, repeated: self.repeated || fills_tape };
                 // The body owns the old state, from which it computes the next one.
                 vec![a, of_body.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
@@ -220,6 +220,15 @@ impl<'a> Analysis<'a> {
         };
         outputs.map(choose).collect()
     }
+}
+
+/// Whether a block offers values to a tape, in some steps at least.
+fn keeps(b: &kernel::Block) -> bool {
+    b.stmts.iter().any(|s| match &s.op {
+        Op::Keep { .. } => true,
+        Op::If { then, .. } => keeps(&then.0),
+        _ => false,
+    })
 }
 
 /// The arrays of which an operation makes copies, to change these.

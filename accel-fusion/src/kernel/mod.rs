@@ -42,6 +42,7 @@ pub use lane_fn::{LaneFn, runs};
 pub use lists::other_row;
 pub use parse::{Parser, parse};
 pub use print::{constant, with_inner, without_inner as printed};
+pub(crate) use stats::width;
 pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
 pub use uses::{arrays_mentioned, arrays_read};

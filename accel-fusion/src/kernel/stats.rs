@@ -130,7 +130,7 @@ struct Counter<'a> {
 }
 
 /// The size of an element in memory, in bytes.
-fn width(columns: &[ScalarType]) -> i128 {
+pub(crate) fn width(columns: &[ScalarType]) -> i128 {
     let bytes = |t: &ScalarType| match t {
         ScalarType::Bool | ScalarType::I8 | ScalarType::U8 => 1,
         ScalarType::I16 | ScalarType::U16 => 2,

@@ -20,6 +20,7 @@
 //! these extents in any case. Otherwise the loop is an error in some runs, and what uses the extents of rows is wrong
 //! there.
 
+mod blocks;
 mod numbers;
 mod readers;
 mod step;
@@ -33,6 +34,7 @@ use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt};
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
 use accel_core::repr::{Scalar, ScalarType};
+use blocks::Blocks;
 use numbers::{Atom, Definitions, Linear, comparison};
 use readers::Readers;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,8 +42,8 @@ use step::Body;
 use undo::Undone;
 use views::{View, Views};
 
-/// Replaces lists of states by tapes.
-pub(crate) fn tapes(program: &Program) -> Program {
+/// Replaces lists of states by tapes. `budget` is the number of bytes that the user gives them, if any.
+pub(crate) fn tapes(program: &Program, budget: Option<usize>) -> Program {
     if !program.body.walk().any(|s| matches!(&s.op, Op::While { to, init, .. } if to.len() > init.len())) {
         return program.clone();
     }
@@ -54,7 +56,7 @@ pub(crate) fn tapes(program: &Program) -> Program {
     program.body = body.clone();
     let definitions = Definitions::new(&program);
     program.body = Block::default();
-    let mut pass = Pass { definitions, program, tapes: 0 };
+    let mut pass = Pass { definitions, program, tapes: 0, budget };
     let results = pass.program.results.clone();
     pass.block(&mut body, &results);
     super::compact(&Program { body, ..pass.program })
@@ -83,6 +85,7 @@ struct Pass {
     program: Program,
     /// The number of tapes so far.
     tapes: usize,
+    budget: Option<usize>,
 }
 
 /// The numbers that determine how often a loop runs.
@@ -237,14 +240,22 @@ impl Pass {
         let site = b.stmts[first].site;
         let Op::While { to, init, body, .. } = &b.stmts[first].op else { return None };
         let other = found.counters.as_ref()?;
-        let (state, lists) = to.split_at(init.len());
+        let state = &to[..init.len()];
         let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
-        let How { taken, kept, used, updates } = self.how(&of_body, found, taken)?;
+        let how = self.how(&of_body, found, taken)?;
+        if let Some(budget) = self.budget.filter(|_| !how.updates.is_empty())
+            && let all = changing(&of_body, found, taken)
+            && let Some(blocks) = Blocks::new(&mut self.program, &of_body, found, &all, &how.updates, site)
+        {
+            let copies = self.without_lists(b, first, found, taken, &blocks.rows().collect());
+            blocks.insert(self, b, [first, found.second], budget)?;
+            self.drop_results(b, |a| copies.contains(a));
+            return Some(taken.clone());
+        }
+        let How { taken, kept, used, updates } = how;
         let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
         let after: Vec<ArrayId> = kept.iter().map(|k| of_body.next[*k]).collect();
         let again: Vec<Stmt> = used.iter().map(|k| of_body.stmts[*k].clone()).collect();
-        let lists: BTreeSet<ArrayId> = taken.iter().map(|k| lists[*k]).collect();
-        let states: Vec<ArrayId> = found.sources.iter().map(|k| k.map_or(to[0], |k| state[k])).collect();
 
         // The arrays that come back, and the rows of lists for which they stand.
         let mut names = BTreeMap::new();
@@ -257,17 +268,7 @@ impl Pass {
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
-        let rows: Vec<ArrayId> = states.iter().map(|a| rows.get(a).copied().unwrap_or(*a)).collect();
-        let views: BTreeMap<ArrayId, View> =
-            found.views.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
-        readers::replace(&mut b.stmts[found.second].op, &self.definitions, &views, &rows, &found.rows);
-        if let Op::While { body, .. } = &mut b.stmts[found.second].op {
-            let known = taken.iter().map(|list| (rows[*list], &found.rows[*list])).collect();
-            self.without_row_copies(body, &known);
-        }
-        if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
-            without(to, &mut body.1, init.len(), |a| lists.contains(a));
-        }
+        let copies = self.without_lists(b, first, found, &taken, &rows);
         for u in undone {
             u.insert(&mut self.program, b, first, found.second);
         }
@@ -285,14 +286,42 @@ impl Pass {
                 }
             }
         }
-        self.drop_results(b, |a| views.contains_key(a));
+        self.drop_results(b, |a| copies.contains(a));
         Some(taken)
+    }
+
+    /// In the second loop, reads the arrays that stand for rows of the lists `taken`: `rows` of components of the state. The first loop
+    /// does not make these lists any more. Returns them and their copies, which nothing uses.
+    fn without_lists(
+        &mut self,
+        b: &mut Block,
+        first: usize,
+        found: &Pair,
+        taken: &BTreeSet<usize>,
+        rows: &BTreeMap<ArrayId, ArrayId>,
+    ) -> BTreeSet<ArrayId> {
+        let Op::While { to, init, .. } = &b.stmts[first].op else { return BTreeSet::new() };
+        let (state, lists) = to.split_at(init.len());
+        let states = found.sources.iter().map(|k| k.map_or(to[0], |k| state[k]));
+        let rows: Vec<ArrayId> = states.map(|a| rows.get(&a).copied().unwrap_or(a)).collect();
+        let lists: BTreeSet<ArrayId> = taken.iter().map(|k| lists[*k]).collect();
+        let views: BTreeMap<ArrayId, View> =
+            found.views.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
+        readers::replace(&mut b.stmts[found.second].op, &self.definitions, &views, &rows, &found.rows);
+        if let Op::While { body, .. } = &mut b.stmts[found.second].op {
+            let known = taken.iter().map(|list| (rows[*list], &found.rows[*list])).collect();
+            self.without_row_copies(body, &known);
+        }
+        if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
+            without(to, &mut body.1, init.len(), |a| lists.contains(a));
+        }
+        views.into_keys().collect()
     }
 
     /// How the states in the lists `taken` come back; `None` if it is not possible.
     fn how(&self, of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> Option<How> {
         let source = |list: &usize| found.sources[*list].filter(|k| !of_body.is_constant(*k));
-        let changing: BTreeSet<usize> = taken.iter().filter_map(source).collect();
+        let changing = changing(of_body, found, taken);
         let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
         let updates: BTreeMap<usize, Vec<ArrayId>> = changing.iter().filter_map(updated).collect();
         let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
@@ -383,6 +412,11 @@ impl Pass {
         });
         (!counters.is_empty()).then_some(Steps { counters, limit: limited })
     }
+}
+
+/// The components of the state in the lists `taken` that differ between steps.
+fn changing(of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> BTreeSet<usize> {
+    taken.iter().filter_map(|list| found.sources[*list].filter(|k| !of_body.is_constant(*k))).collect()
 }
 
 /// The number of the state that a step of the second loop needs: `n - 1 - k`

@@ -120,10 +120,10 @@ const LARGEST: usize = 30_000;
 
 /// Differentiates the programs of some seeds up to three times, in modes that depend on the seed, and compares the kernel
 /// program of each derivative with the interpreter. Returns the number of comparisons.
-pub fn derivatives_mean_the_same(seeds: Range<u64>) -> usize {
+pub fn derivatives_mean_the_same(seeds: Range<u64>, of_seed: impl Fn(u64) -> super::program::Program) -> usize {
     let mut compared = 0;
     for seed in seeds {
-        let p = program(seed);
+        let p = of_seed(seed);
         let Ok(mut derivative) = build(&p.body, None) else { continue };
         let mut x = inputs_of(&p);
         for order in 0..3 {

@@ -91,8 +91,13 @@ fn make(m: &mut Maker, outer: &[Elem], params: &[Elem], results: &[Elem], n: usi
 impl<'a> Making<'a> {
     /// A function of these parameters with one result.
     pub fn fun(m: &'a mut Maker, params: &[Elem], result: impl FnOnce(&mut Making) -> Val) -> Fun {
+        Making::functions(m, params, |f| vec![result(f)])
+    }
+
+    /// A function of these parameters with several results.
+    pub fn functions(m: &'a mut Maker, params: &[Elem], results: impl FnOnce(&mut Making) -> Vec<Val>) -> Fun {
         let mut f = Making { m, elems: params.to_vec(), nodes: vec![], smooth: false, depth: 0 };
-        let results = vec![result(&mut f)];
+        let results = results(&mut f);
         Fun { params: params.to_vec(), nodes: f.nodes, results }
     }
 
@@ -117,10 +122,17 @@ impl<'a> Making<'a> {
         let ty = op.result(p.ty()).expect("an operation of the type");
         self.add(Elem::One(Prim::of(ty)), Node::Op1(op, a))
     }
-    fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.m.r.chance(percent)
     }
-    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.m.r.below(n)
+    }
+    /// The rank of an array.
+    pub fn rank(&self, a: Arr) -> usize {
+        self.m.types[a].rank
+    }
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
         self.m.r.pick(from)
     }
 

@@ -682,39 +682,48 @@ impl Maker {
         })
     }
 
-    fn awhile(&mut self) -> Option<Step> {
-        let n = self.r.pick(&[1, 1, 1, 2, 2, 3]);
-        let init: Vec<Arr> = (0..n).map(|_| self.array(|_| true).map(|x| x.0)).collect::<Option<_>>()?;
-        let state: Vec<Ty> = init.iter().map(|a| self.types[*a].clone()).collect();
+    /// What `make` makes in the body of a loop with this initial state. It gets the level of the body: there is the number of the step, and
+    /// the state behind it. The first step tries the body.
+    pub fn in_body<T>(&mut self, init: &[Arr], make: impl FnOnce(&mut Maker, Arr) -> T) -> T {
         let level = self.types.len();
-        let number = Ty::new(0, Elem::I64);
-        let params: Vec<Ty> = std::iter::once(number).chain(state.iter().cloned()).collect();
-        // The first step tries the body.
-        self.types.extend(params.iter().cloned());
+        let state: Vec<Ty> = init.iter().map(|a| self.types[*a].clone()).collect();
+        self.types.push(Ty::new(0, Elem::I64));
+        self.types.extend(state);
         self.values.push(RawArray {
             extents: [].into_iter().collect(),
             columns: [accel::repr::Column::from(vec![0i64])].into_iter().collect(),
         });
         let first: Vec<RawArray> = init.iter().map(|a| self.values[*a].clone()).collect();
-        self.values.extend(first.iter().cloned());
+        self.values.extend(first);
         self.depth += 1;
-        let continues = if self.r.chance(60) { truth() } else { self.small_fun(&Elem::BOOL) };
-        let steps = 1 + self.r.below(if self.limits.elements > 10_000 { 2 } else { 5 });
-        let defs = self.defs(steps);
-        let results: Option<Vec<Arr>> = state
-            .iter()
-            .map(|ty| {
-                let all: Vec<Arr> = (level..self.types.len()).filter(|a| self.types[*a] == *ty).collect();
-                self.one_of(&all).map(|x| x.0)
-            })
-            .collect();
-        let grows = results
-            .as_ref()
-            .is_some_and(|results| results.iter().zip(&first).any(|(a, b)| self.values[*a].size() > b.size()));
-        let changes = results.iter().flatten().zip(&first).any(|(a, b)| self.values[*a].extents != b.extents);
+        let made = make(self, level);
         self.depth -= 1;
         self.types.truncate(level);
         self.values.truncate(level);
+        made
+    }
+
+    fn awhile(&mut self) -> Option<Step> {
+        let n = self.r.pick(&[1, 1, 1, 2, 2, 3]);
+        let init: Vec<Arr> = (0..n).map(|_| self.array(|_| true).map(|x| x.0)).collect::<Option<_>>()?;
+        let (continues, body, grows, changes) = self.in_body(&init, |m, level| {
+            let params: Vec<Ty> = m.types[level..].to_vec();
+            let first = m.values[level + 1..].to_vec();
+            let continues = m.continues();
+            let steps = 1 + m.r.below(if m.limits.elements > 10_000 { 2 } else { 5 });
+            let defs = m.defs(steps);
+            let results: Option<Vec<Arr>> = params[1..]
+                .iter()
+                .map(|ty| {
+                    let all: Vec<Arr> = (level..m.types.len()).filter(|a| m.types[*a] == *ty).collect();
+                    m.one_of(&all).map(|x| x.0)
+                })
+                .collect();
+            let both = || results.iter().flatten().zip(&first).map(|(a, first)| (&m.values[*a], first));
+            let grows = both().any(|(a, first)| a.size() > first.size());
+            let changes = both().any(|(a, first)| a.extents != first.extents);
+            results.map(|results| (continues, Block { params, defs, results }, grows, changes))
+        })?;
         // Reverse mode fails where extents change.
         if changes && self.features.is_some_and(|f| f.smooth) && self.r.chance(80) {
             return None;
@@ -727,7 +736,12 @@ impl Maker {
         } else {
             self.count()
         };
-        Some(Step::Awhile { times, continues, init, body: Block { params, defs, results: results? } })
+        Some(Step::Awhile { times, continues, init, body })
+    }
+
+    /// The condition of a loop: mostly none.
+    pub fn continues(&mut self) -> Fun {
+        if self.r.chance(60) { truth() } else { self.small_fun(&Elem::BOOL) }
     }
 
     /// A call of another random program.
@@ -754,7 +768,7 @@ impl Maker {
     }
 
     /// A constant, or a small number of the program.
-    fn count(&mut self) -> Fun {
+    pub fn count(&mut self) -> Fun {
         if self.r.chance(40) {
             return constant(Number(Scalar::I64(self.r.below(9) as i64 - 2)));
         }

@@ -20,12 +20,14 @@ pub struct Features {
     pub matrices: bool,
     /// How many of a hundred programs begin with a chain of small vectors, see `chains.rs`.
     pub chains: usize,
+    /// How many of the others begin with loops that update their states, see `updating.rs`.
+    pub updates: usize,
 }
 
 /// All operations, without failures.
-pub const EVERYTHING: Features = Features { smooth: false, unchecked: false, matrices: true, chains: 10 };
+pub const EVERYTHING: Features = Features { smooth: false, unchecked: false, matrices: true, chains: 10, updates: 5 };
 /// What has derivatives.
-pub const SMOOTH: Features = Features { smooth: true, unchecked: false, matrices: true, chains: 20 };
+pub const SMOOTH: Features = Features { smooth: true, unchecked: false, matrices: true, chains: 20, updates: 10 };
 
 /// The largest number of elements of an array.
 const MOST_ELEMENTS: usize = 40;
@@ -73,7 +75,11 @@ fn made(mut r: Random, steps: usize, features: Features) -> Program {
     let inputs = inputs(&mut r, pair);
     let mut m = Maker::new(r, &inputs, palette, limits, Some(features));
     let params = m.types.clone();
-    let mut defs = if m.r.chance(features.chains) { m.chain() } else { vec![] };
+    let mut defs = match () {
+        () if m.r.chance(features.chains) => m.chain(),
+        () if m.r.chance(features.updates) => m.updating_loops(),
+        () => vec![],
+    };
     let wanted = 1 + m.r.below(limits.steps);
     defs.extend(m.defs(wanted.saturating_sub(defs.len())));
     let results = m.results(params.len(), &defs);

@@ -5,7 +5,7 @@
 //! loop begins with the last state and writes the old elements back, the last update first; what it gets is the state before
 //! the step, bit for bit. Both write in place, so a step takes time and memory in proportion to the update, not to the array.
 //!
-//! The lists have no budget, so they must be smaller than the states: an update has fewer dimensions than the array, or a
+//! With a budget, they are listed for a part of the steps at a time: NOTE [Blocks of updates]. The lists must be smaller than the states: an update has fewer dimensions than the array, or a
 //! constant number of elements. As rows of a list, the updates of all steps have the same extents. An update in a branch of a
 //! conditional is listed in both branches: where it does not happen, the row says that nothing was overwritten.
 
@@ -19,14 +19,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// An update that a loop lists.
-struct Update {
+pub struct Update {
     /// The array that it defines.
     to: ArrayId,
     /// The array of what it overwrites, and the list of such arrays.
     row: ArrayId,
-    list: ArrayId,
+    pub list: ArrayId,
     /// The extents of the source.
-    extents: ScalarFn,
+    pub extents: ScalarFn,
     /// From an index of the source: whether the element has a target, the target, and the old element there.
     overwritten: ScalarFn,
     site: SiteId,
@@ -40,7 +40,7 @@ pub struct Undone {
     pub before: ArrayId,
     /// The state after it.
     after: ArrayId,
-    updates: Vec<Update>,
+    pub updates: Vec<Update>,
     /// The statements that compute one from the other.
     undo: Vec<Stmt>,
 }
@@ -141,7 +141,7 @@ fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
 impl Update {
     /// Adds a statement before the update that computes what it overwrites, and returns its array. If the update is in a branch of
     /// a conditional, this is a result of the conditional, and the other branch says that there is nothing.
-    fn listed(&self, program: &mut Program, b: &mut Block) -> Option<ArrayId> {
+    pub fn listed(&self, program: &mut Program, b: &mut Block) -> Option<ArrayId> {
         let row = |row, body: &ScalarFn| {
             let op = Op::Loop { to: vec![row], extents: self.extents.clone(), body: body.clone() };
             Stmt { op, site: self.site }
@@ -218,12 +218,17 @@ impl Undone {
     /// Lists the updates in the loop at `first`, and undoes them in the one at `second`.
     pub fn insert(self, program: &mut Program, b: &mut Block, first: usize, second: usize) {
         if let Op::While { to, body, .. } = &mut b.stmts[first].op {
-            for u in self.updates {
+            for u in &self.updates {
                 to.push(u.list);
                 body.1.extend(u.listed(program, &mut body.0));
             }
         }
-        if let Op::While { to, init, body, .. } = &mut b.stmts[second].op {
+        self.carry(&mut b.stmts[second].op);
+    }
+
+    /// Undoes the updates in a loop.
+    pub fn carry(self, loop_: &mut Op) {
+        if let Op::While { to, init, body, .. } = loop_ {
             to.insert(init.len(), self.after);
             body.1.insert(init.len(), self.before);
             init.push(self.state);
