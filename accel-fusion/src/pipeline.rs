@@ -22,7 +22,7 @@ use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
     Assumptions, Fusion, REWRITES, StepCheck, compact, compute_operands as operands, define_copies, hoist_checks,
-    in_place, merge, scans_down, share, split, tapes, transpose_operands as transposed,
+    in_place, merge, scans_down, share, split, sums_of_loops, tapes, transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -104,8 +104,8 @@ const FUSE: Pass = Pass {
 const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 /// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
-/// Lets updates of arrays in loops happen in place.
-const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(in_place(p)) };
+/// Lets updates of arrays in loops, and sums that loops add up, happen in place.
+const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(in_place(&sums_of_loops(p))) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.

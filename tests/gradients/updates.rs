@@ -4,8 +4,10 @@ use crate::array_loops::{matrix, succ};
 use crate::harness::{V, jacobian};
 use crate::refined::{Short, ShortNonEmpty};
 use accel::prelude::*;
+use accel_fusion::kernel::{Block, Op, Program, Verified};
 use accel_fusion::pipeline::{lower, optimize};
 use accel_fusion::simplify;
+use std::collections::BTreeSet;
 
 type Count = Acc<Scalar<i64>>;
 type M = Acc<Matrix<f64>>;
@@ -94,6 +96,51 @@ fn loops_list_what_branches_overwrite() {
         let lowered = lower(&simplify(gradient.program().unwrap()).unwrap().0).unwrap();
         let text = optimize(&lowered, false).unwrap().program.to_string();
         assert!(text.contains("Array1<bool, i64, f64>") && !text.contains("Array2<f64>"), "{text}");
+    }
+}
+
+/// The optimised gradient of a program with one result.
+fn optimized_gradient<A: Arrays>(f: &Afun<A, Scalar<f64>>) -> Verified<Program> {
+    let gradient = grad(f);
+    let lowered = lower(&simplify(gradient.program().unwrap()).unwrap().0).unwrap();
+    optimize(&lowered, false).unwrap().program
+}
+
+/// An adjoint is read before it is changed, also if two terms read it.
+#[test]
+fn adjoints_are_updated_in_place() {
+    let squares = |a: V| steps(a.len(), |i, xs| set(xs, i, xs.at(i) * xs.at(i)), a);
+    jacobian(Short, squares);
+    let program = optimized_gradient(&afun(move |a: V| sum(squares(a))));
+    for s in program.body.walk() {
+        let Op::While { body, .. } = &s.op else { continue };
+        for (k, s) in body.0.stmts.iter().enumerate() {
+            let Op::Permute { defaults, .. } = s.op else { continue };
+            let mut later = BTreeSet::new();
+            body.0.stmts[k + 1..].iter().for_each(|s| s.op.used_arrays(&mut later));
+            assert!(!later.contains(&defaults), "a{defaults} is read after it is changed\n{program}");
+        }
+    }
+}
+
+/// The adjoint of an array that inner loops read is one sum: no step fills an array with zeros or adds two arrays.
+#[test]
+fn inner_loops_add_to_the_sums_of_outer_ones() {
+    let f = |m: M| {
+        let (rows, columns) = m.shape();
+        let row = |i: Exp<i64>, xs: V| {
+            let entry = |j: Exp<i64>, xs: V| set(xs, j, (xs.at(j) * m.at((i, j))).sin() + xs.at((j - 1).max(0)));
+            aiterate_indexed(columns, entry, xs)
+        };
+        sum(aiterate_indexed(rows, row, fill(columns, 1.0)))
+    };
+    jacobian(Short, move |a: V| f(matrix(a)));
+    let program = optimized_gradient(&afun(f));
+    let loops =
+        program.body.walk().filter_map(|s| if let Op::While { body, .. } = &s.op { Some(&body.0) } else { None });
+    for s in loops.flat_map(Block::walk) {
+        let large = matches!(&s.op, Op::Loop { to, .. } if to.iter().any(|a| program.arrays[*a].rank == 2));
+        assert!(!large, "a step computes a matrix\n{program}");
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `permute_sums` | adds the elements of permutations where they belong |
 //! | `product_sums` | sums of sums of products as one reduction |
 //! | `sum_interchange` | sums factors before it multiplies them |
+//! | `loop_sums` | adds the sums of loops where they belong |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `reshapes` | sums of all elements, and elements that a reshape moves |
 //! | `rewrites` | the rewrites of fusion by name, and its options |
@@ -51,6 +52,7 @@ mod hoisted_checks;
 mod horizontal_fusion;
 mod index_digits;
 mod interior;
+mod loop_sums;
 mod moved_elements;
 mod permute_sums;
 mod poly;
@@ -87,6 +89,7 @@ pub(crate) use hoisted_checks::hoist_checks;
 pub(crate) use horizontal_fusion::merge;
 pub use index_digits::by_digits;
 pub use interior::{Interior, interior};
+pub(crate) use loop_sums::sums_of_loops;
 pub(crate) use recomputed_operands::compute_operands;
 pub(crate) use rewrites::{Fusion, REWRITES, StepCheck};
 pub use row_bounds::{RowBounds, row_bounds};

@@ -25,8 +25,8 @@ use std::collections::BTreeSet;
 const MAX_SUMMANDS: usize = 100;
 
 /// If the last statement is a loop that adds permutations that only it seems to read, new ones follow them: each adds to the
-/// one before, and the first one to the other summand, if there is one that is known before it. If nothing is left to add, the
-/// loop goes. The statements stay in their order, so that the same one fails first. The old ones go as dead code.
+/// one before, and the first one to the other summand, if there is only one. If nothing is left to add, the
+/// loop goes. The statements stay in their order, behind the other summand. The old ones go as dead code.
 pub fn sum_of_permutations(pass: &mut Pass) {
     if let Some(Stmt { op: Op::Loop { to, body, .. }, site }) = pass.open.last().and_then(|(_, open)| open.last())
         && let ([to], [result]) = (&to[..], &body.results[..])
@@ -56,9 +56,10 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
         summands.iter().filter(|s| **s == r).count() == 1 && whole_array(code, r).is_none_or(|a| !needed.contains(&a))
     };
     let before = match others[..] {
-        [r] => whole(pass, r).filter(|a| pass.place(*a).is_none_or(|place| place < places[0].0)),
+        [r] => whole(pass, r),
         _ => None,
     };
+    let first = before.and_then(|a| pass.place(a)).unwrap_or(0);
     if !places.iter().all(|p| is_added_once(p.1)) || places.len() + usize::from(before.is_some()) < 2 {
         return;
     }
@@ -73,7 +74,7 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
             last = Some(*to);
             pass.block_of.insert(*to, block);
         }
-        added.push((*place + 1, Stmt { op, site }));
+        added.push((first.max(*place) + 1, Stmt { op, site }));
     }
     added.into_iter().rev().for_each(|(place, s)| open.insert(place, s));
     pass.open.push((block, open));

@@ -21,7 +21,7 @@
 //! there.
 
 mod blocks;
-mod numbers;
+pub(super) mod numbers;
 mod readers;
 mod step;
 mod undo;

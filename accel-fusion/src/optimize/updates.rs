@@ -4,13 +4,14 @@
 //! loop that updates a few elements in each step, the copy would take nearly all of the time. It is avoidable if what the step
 //! reads of the old array is read before the update. So, in loops,
 //! - a permutation whose elements or targets read its defaults, or those of another one, gets them from loops before it;
-//! - a permutation moves behind statements that read its defaults and not its result.
+//! - a permutation comes after the statements that read its defaults and do not need its result.
 
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, walk};
 use accel_core::ast::deep;
 use index_vec::IndexVec;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Arranges the statements of loops so that updates can happen in place.
 pub(crate) fn in_place(program: &Program) -> Program {
@@ -33,10 +34,7 @@ fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, in_loop: bool
     for s in std::mem::take(&mut b.stmts) {
         separate_reads(s, &changed, arrays, &mut b.stmts);
     }
-    // From the last one on, as a permutation may have to move behind another one.
-    for k in (0..b.stmts.len()).rev() {
-        move_behind_readers(&mut b.stmts, k);
-    }
+    after_readers(&mut b.stmts);
 }
 
 /// Adds a statement; before it, if it is a permutation that reads arrays which permutations change, the loops that read them.
@@ -68,16 +66,47 @@ fn separate(code: &mut ScalarFn, extents: ScalarFn, arrays: &mut IndexVec<ArrayI
     Stmt { op: Op::Loop { to: vec![array], extents, body }, site }
 }
 
-/// Moves the permutation at `k` behind the last statement that uses its defaults, if none until there needs its result.
-fn move_behind_readers(stmts: &mut [Stmt], k: usize) {
-    let Op::Permute { to, defaults, .. } = stmts[k].op else { return };
-    let uses = |s: &Stmt, a: ArrayId| {
-        let mut all = BTreeSet::new();
-        s.op.used_arrays(&mut all);
-        all.contains(&a)
-    };
-    let independent = stmts[k + 1..].iter().take_while(|s| !uses(s, to));
-    if let Some(last) = independent.enumerate().filter(|(_, s)| uses(s, defaults)).map(|(n, _)| n).last() {
-        stmts[k..=k + 1 + last].rotate_left(1);
+/// Orders statements so that a permutation comes after all that use its defaults, apart from those that need its result.
+/// Otherwise, they stay in their order.
+fn after_readers(stmts: &mut Vec<Stmt>) {
+    let mut place = BTreeMap::new();
+    stmts.iter().enumerate().for_each(|(k, s)| place.extend(s.op.defines().iter().map(|a| (*a, k))));
+    // For each statement those that must come after it.
+    let mut after: Vec<Vec<usize>> = vec![vec![]; stmts.len()];
+    let mut readers: BTreeMap<ArrayId, Vec<usize>> = BTreeMap::new();
+    for (k, s) in stmts.iter().enumerate() {
+        let mut used = BTreeSet::new();
+        s.op.used_arrays(&mut used);
+        for a in used {
+            if let Some(before) = place.get(&a).filter(|before| **before != k) {
+                after[*before].push(k);
+            }
+            readers.entry(a).or_default().push(k);
+        }
+    }
+    for (k, s) in stmts.iter().enumerate() {
+        let Op::Permute { defaults, .. } = s.op else { continue };
+        let mut needs = vec![false; stmts.len()];
+        let mut open = vec![k];
+        while let Some(next) = open.pop() {
+            if !std::mem::replace(&mut needs[next], true) {
+                open.extend(&after[next]);
+            }
+        }
+        let others = readers[&defaults].iter().filter(|reader| !needs[**reader]);
+        others.for_each(|reader| after[*reader].push(k));
+    }
+    let mut waits = vec![0; stmts.len()];
+    after.iter().flatten().for_each(|k| waits[*k] += 1);
+    let mut ready: BinaryHeap<Reverse<usize>> = (0..stmts.len()).filter(|k| waits[*k] == 0).map(Reverse).collect();
+    let mut left: Vec<Option<Stmt>> = std::mem::take(stmts).into_iter().map(Some).collect();
+    while let Some(Reverse(k)) = ready.pop() {
+        stmts.extend(left[k].take());
+        for next in &after[k] {
+            waits[*next] -= 1;
+            if waits[*next] == 0 {
+                ready.push(Reverse(*next));
+            }
+        }
     }
 }
