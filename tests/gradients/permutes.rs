@@ -2,6 +2,7 @@
 
 use crate::harness::{V, jacobian, kinked, smooth, without_numbers};
 use crate::refined::{AllNonZero, Any, Even, FewValues, NonEmpty};
+use crate::scans::triangular;
 use accel::prelude::*;
 
 #[test]
@@ -228,6 +229,15 @@ fn other_operators_on_tuples() {
         let add =
             |(m, x): (Exp<bool>, Exp<f64>), (n, y): (Exp<bool>, Exp<f64>)| (m | n, cond(m & n, x + y, cond(m, x, y)));
         permute(add, fill(2, (false, 0.0)), |i| (true, i % 2), entries)
+    });
+}
+
+/// Elements are combined in the order of the source, and after the default.
+#[test]
+fn operators_that_do_not_commute() {
+    jacobian((Any, NonEmpty), |a: V, b: V| {
+        let matrices = |a| map(|x: Exp<f64>| (x * 0.2, x.sin(), x.cos()), a);
+        permute(triangular, matrices(b), |i| ((i % 4).ne(1), i / 2 % b.shape()), matrices(a))
     });
 }
 

@@ -3,6 +3,9 @@
 use crate::harness::{V, jacobian, kinked, smooth, without_numbers};
 use crate::higher_order::all_modes;
 use crate::refined::{Any, BelowOne, Even, NonEmpty};
+use crate::support::agree::{CLOSE, compare};
+use accel::backend::Backend;
+use accel::interp::Interpreter;
 use accel::prelude::*;
 
 #[test]
@@ -70,7 +73,7 @@ fn elements_of_several_numbers() {
 }
 
 /// The product of two triangular matrices.
-fn triangular(
+pub fn triangular(
     (a, b, c): (Exp<f64>, Exp<f64>, Exp<f64>),
     (d, e, f): (Exp<f64>, Exp<f64>, Exp<f64>),
 ) -> (Exp<f64>, Exp<f64>, Exp<f64>) {
@@ -117,6 +120,22 @@ fn second_derivatives_of_segments() {
     let total = |xs: Acc<Vector<(f64, f64, f64)>>| sum(map(|(x, y, z)| x * y.sin() + y * z * z, xs));
     all_modes(move |a: V| total(scanl1(triangular, map(|x| (x, x.sin(), x * 0.3 + 0.1), a))));
     all_modes(move |a: V| total(scanr(triangular, (1.0, 0.5, 1.0), map(|x| (x, x.sin(), x * 0.3 + 0.1), a))));
+}
+
+/// A long row is scanned in parts. In the adjoint, the steps of a part are combined before what comes behind them is known.
+#[test]
+fn long_rows_in_parts() {
+    let x = Array::vector((0..100_000).map(|i| (f64::from(i) * 0.7).sin()).collect());
+    // Products of many of them are neither large nor small, and depend on the order.
+    let matrices = |a: V| map(|x| ((x * 0.5).exp(), x * 0.01, (x * -0.5).exp()), a);
+    let total = |xs: Acc<Vector<(f64, f64, f64)>>| sum(imap(|i, (x, y, z)| x * y + z * (i % 3).cast::<f64>(), xs));
+    let left = afun(move |a: V| total(scanl1(triangular, matrices(a))));
+    let right = afun(move |a: V| total(scanr(triangular, (1.0, 0.5, 1.0), matrices(a))));
+    for program in [left, right] {
+        let gradient = |backend: &dyn Backend| run_on(backend, grad(&program), &x).map(|y| y.to_tuple());
+        let (expected, found) = (gradient(&Interpreter), gradient(accel::backend_named("native").expect("a backend")));
+        compare(&expected, &found, CLOSE).unwrap_or_else(|e| panic!("{e}"));
+    }
 }
 
 /// Behind the last element, there is none. So the operator may not be applied to it: here, it would read behind the array.

@@ -55,6 +55,8 @@ fn identities_of_arrays() {
 #[test]
 fn a_gather_of_another_shape_stays() {
     assert_snapshot!(after(&afun(|xs: V| backpermute(xs.shape() - 1, |i| i, xs)), &[]), @r"backpermute [(shape a0).1 - 1] (\x0 -> x0) a0");
+    let text = after(&afun(|xs: V, ys: V| generate(ys.shape(), |i| xs.at(i))), &[]);
+    assert!(text.contains("generate"), "{text}");
 }
 
 #[test]
