@@ -5,6 +5,7 @@ use crate::program::{Reverse, forward_mode, reverse_mode};
 use crate::scalar::directional::Directional;
 use crate::scalar::gradient::Gradient;
 use accel_core::afun::{Afun, afun, call};
+use accel_core::ast::ty::Repr;
 use accel_core::ast::{Program, Source, Src};
 use accel_core::by::By;
 use accel_core::error::Result;
@@ -15,11 +16,12 @@ use accel_core::program_cache::Derivation;
 use accel_core::repr::RawTy;
 use accel_core::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp, acond, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
 /// What the derivative functions differentiate: a program, by its whole argument, or a program with chosen parts of its
-/// argument ([`Afun::by`]); a reference to either works, too.
+/// argument ([`Afun::by`]); a reference to either works, too. What a program captures ([`afun`]) is constant for its derivatives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program",
     label = "only programs have derivatives",
@@ -54,7 +56,6 @@ impl<A: Arrays, P: Arrays, R: Arrays> Differentiable for By<A, P, R> {
     type Parts = P;
     type Result = R;
     fn differentiable(&self) -> Result<(&Afun<A, R>, Option<&Program>)> {
-        self.program().program()?;
         Ok((self.program(), Some(self.parts()?)))
     }
 }
@@ -103,13 +104,13 @@ impl<T: Floating> OneNumber for Scalar<T> {}
 /// (loops), with its source line, or an error of `prog` itself.
 #[track_caller]
 pub fn grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, D::Parts> {
-    derived(prog, "grad", None, |p, by| reverse_mode(p, by, Reverse::Gradient))
+    derived(prog, "grad", None, |p| p.reverse(Reverse::Gradient))
 }
 
 /// Returns the program that computes the value and the gradient together; the value is computed once. See [`grad`].
 #[track_caller]
 pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, (D::Result, D::Parts)> {
-    derived(prog, "value_and_grad", None, |p, by| reverse_mode(p, by, Reverse::ValueAndGradient))
+    derived(prog, "value_and_grad", None, |p| p.reverse(Reverse::ValueAndGradient))
 }
 
 /// Returns the program that computes the value, the gradient and auxiliary results together, for a program with a result `(loss, aux)`.
@@ -143,7 +144,7 @@ where
     L: OneNumber,
     Aux: Arrays,
 {
-    derived(prog, "value_and_grad_with_aux", None, |p, by| reverse_mode(p, by, Reverse::WithAux))
+    derived(prog, "value_and_grad_with_aux", None, |p| p.reverse(Reverse::WithAux))
 }
 
 /// Returns the vector-Jacobian product of a program with any result (reverse mode).
@@ -154,7 +155,7 @@ where
 #[track_caller]
 pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
     let at = Some(Source::new("vjp", Location::caller()));
-    derived(prog, "vjp", at, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
+    derived(prog, "vjp", at, |p| p.reverse(Reverse::Pullback { at }))
 }
 
 /// Returns the Jacobian-vector product of a program: its result and the directional derivative (forward mode).
@@ -165,7 +166,7 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
     let at = Some(Source::new("jvp", Location::caller()));
-    derived(prog, "jvp", at, |p, by| forward_mode(p, by, at))
+    derived(prog, "jvp", at, |p| p.program.transformed(p.by.as_ref(), |p, by| forward_mode(p, by, at)))
 }
 
 /// Returns the product of the Hessian and a vector: the derivative of the gradient in a direction.
@@ -189,11 +190,9 @@ pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, 
 #[track_caller]
 pub fn hvp<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<(D::Args, D::Parts), D::Parts> {
     let at = Some(Source::new("hvp", Location::caller()));
-    derived(prog, "hvp", at, |p, by| {
-        let gradient = Chosen::<D::Args, D::Parts, D::Parts>::new(reverse_mode(p, by, Reverse::Gradient)?, by)?;
-        let product = jvp(gradient);
-        let product = afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).1);
-        product.program().cloned()
+    derived(prog, "hvp", at, |p| {
+        let product = jvp(p.gradient());
+        afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).1)
     })
 }
 
@@ -226,8 +225,8 @@ pub fn jacobian<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>::Jacobia
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian", None, |p, by| {
-        matrix::<D::Args, D::Parts, D::Result>(p, by, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
+    derived(prog, "jacobian", None, |p| {
+        matrix(p, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
             (true, _) => d.columns(),
             (false, true) => d.rows(),
             (false, false) => acond(D::Parts::count(d.x).le(D::Result::count(d.y)), d.columns(), d.rows()),
@@ -244,7 +243,7 @@ pub fn jacobian_forward<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>:
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian_forward", None, |p, by| matrix::<D::Args, D::Parts, D::Result>(p, by, |d| d.columns()))
+    derived(prog, "jacobian_forward", None, |p| matrix(p, |d| d.columns()))
 }
 
 /// The [`jacobian`] by rows: in reverse mode, one adjoint for each number of the result.
@@ -256,7 +255,7 @@ pub fn jacobian_reverse<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>:
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian_reverse", None, |p, by| matrix::<D::Args, D::Parts, D::Result>(p, by, |d| d.rows()))
+    derived(prog, "jacobian_reverse", None, |p| matrix(p, |d| d.rows()))
 }
 
 /// Returns the Hessian of a program whose result is one floating-point number: the [`jacobian`] of its gradient, by columns.
@@ -282,22 +281,26 @@ pub fn hessian<D>(prog: D) -> Afun<D::Args, <D::Parts as Coordinates>::Jacobian<
 where
     D: Differentiable<Parts: Coordinates, Result: OneNumber>,
 {
-    derived(prog, "hessian", None, |p, by| {
-        let gradient = reverse_mode(p, by, Reverse::Gradient)?;
-        matrix::<D::Args, D::Parts, D::Parts>(&gradient, by, |d| d.columns())
-    })
+    derived(prog, "hessian", None, |p| matrix(&p.gradient(), |d| d.columns()))
 }
 
 /// A program and the function from its argument to the parts by which it is differentiated.
 struct Chosen<A, P, R> {
     program: Afun<A, R>,
-    by: Option<Afun<A, P>>,
+    by: Option<Program>,
+    parts: PhantomData<fn() -> P>,
 }
 
 impl<A: Arrays, P: Arrays, R: Arrays> Chosen<A, P, R> {
-    fn new(program: Program, by: Option<&Program>) -> Result<Self> {
-        let by = by.map(|by| Afun::from_program(by.clone())).transpose()?;
-        Ok(Chosen { program: Afun::from_program(program)?, by })
+    fn new(program: &Afun<A, R>, by: Option<&Program>) -> Self {
+        Chosen { program: program.clone(), by: by.cloned(), parts: PhantomData }
+    }
+    fn reverse<B: Arrays, S: Arrays>(&self, mode: Reverse) -> Afun<B, S> {
+        self.program.transformed(self.by.as_ref(), |p, by| reverse_mode(p, by, mode))
+    }
+    /// The gradient, with the same parts.
+    fn gradient(&self) -> Chosen<A, P, P> {
+        Chosen::new(&self.reverse(Reverse::Gradient), self.by.as_ref())
     }
 }
 
@@ -306,7 +309,7 @@ impl<A: Arrays, P: Arrays, R: Arrays> Differentiable for Chosen<A, P, R> {
     type Parts = P;
     type Result = R;
     fn differentiable(&self) -> Result<(&Afun<A, R>, Option<&Program>)> {
-        Ok((&self.program, self.by.as_ref().map(Afun::program).transpose()?))
+        Ok((&self.program, self.by.as_ref()))
     }
 }
 
@@ -329,39 +332,36 @@ impl<A: Arrays, P: Coordinates, R: Coordinates> Directions<'_, A, P, R> {
     }
 }
 
-/// The program that computes the Jacobian of `p`.
+/// The program that computes the Jacobian of `prog`.
 fn matrix<A: Arrays, P: Coordinates, R: Coordinates>(
-    p: &Program,
-    by: Option<&Program>,
+    prog: &Chosen<A, P, R>,
     jacobian: impl FnOnce(&Directions<A, P, R>) -> Acc<R::Jacobian<P>>,
-) -> Result<Program> {
-    let prog = Chosen::<A, P, R>::new(p.clone(), by)?;
+) -> Afun<A, R::Jacobian<P>> {
     // Without a choice, the parts are the whole argument.
-    let whole = || Afun::from_result(afun(|args: Acc<A>| args).program().cloned());
-    let parts: Afun<A, P> = prog.by.clone().unwrap_or_else(whole);
-    let program = afun(|args: Acc<A>| {
+    let whole = || afun(|args: Acc<A>| args).program().cloned();
+    let parts = Afun::<A, P>::from_result(prog.by.clone().map_or_else(whole, Ok));
+    afun(|args: Acc<A>| {
         let (x, y) = (call(&parts, args).into_acc(), call(&prog.program, args).into_acc());
-        jacobian(&Directions { prog: &prog, args, x, y })
-    });
-    program.program().cloned()
+        jacobian(&Directions { prog, args, x, y })
+    })
 }
 
-/// Transforms the typed program; errors are stored. A program remembers its derivatives.
+/// The program that `derive` makes; errors are stored. A program remembers its derivatives.
 #[track_caller]
-fn derived<B: Arrays, S: Arrays>(
-    prog: impl Differentiable,
+fn derived<D: Differentiable, B: Arrays, S: Arrays>(
+    prog: D,
     name: &'static str,
     at: Src,
-    derive: impl FnOnce(&Program, Option<&Program>) -> Result<Program>,
+    derive: impl FnOnce(&Chosen<D::Args, D::Parts, D::Result>) -> Afun<B, S>,
 ) -> Afun<B, S> {
     match prog.differentiable() {
-        Ok((prog, by)) => {
+        Ok((program, by)) => {
             // A choice contains no arrays.
             let parts = by.map(|p| canonical_key::program(p).words);
-            let user = Source::new(name, Location::caller());
-            prog.derived(Derivation { name, at, parts }, |p| {
-                note_integers(user, by.map_or(p.arg(), Program::result));
-                derive(p, by)
+            let user = Location::caller();
+            program.derived(Derivation { name, at, parts }, user, || {
+                note_integers(Source::new(name, user), &<D::Parts as Arrays>::Repr::raw());
+                derive(&Chosen::new(program, by))
             })
         }
         Err(e) => Afun::from_result(Err(e)),

@@ -9,15 +9,17 @@ use crate::nan::with_nan_check;
 use crate::print;
 use crate::program_cache::{CachedProgram, Derivation};
 use crate::repr::{RawTy, Scalars};
-use crate::surface::graph::{ArrayOp, Op, build};
-use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
+use crate::surface::graph::{ArrayOp, Handle, Op, build, check_scope, lifted, record};
+use crate::surface::nodes::{array_components, array_tuple};
+use crate::surface::{Acc, ArrayFn, IntoAcc, Staged, stage};
 use crate::types::{Arrays, Elt, Inputs, Numbers};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A closed array program from `Args` to `R`. It is cheap to clone, and any thread can use it.
+/// An array program from `Args` to `R`. It is cheap to clone, and any thread can use it. A program that uses arrays of the program
+/// around it belongs to that one: see [`afun`].
 ///
 /// If the program contains a mistake, the error is stored here: [`Afun::program`] and every run return it.
 pub struct Afun<Args, R> {
@@ -57,11 +59,30 @@ impl<A, R, P: AsAfun<A, R>> AsAfun<A, R> for &P {
 /// Several arguments form one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`. A program without
 /// arguments has the argument `()`. Mistakes that rustc cannot see do not panic: they are reported when the program is
 /// used. [`try_afun`] reports them immediately.
+///
+/// A program that is written inside of another one may use arrays and numbers of that one: it captures them, as a closure does. [`call`]
+/// uses it there, and so do the programs that are written there. For its own derivatives, what it captures is constant; a
+/// derivative of the program around it goes through the call.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let program = afun(|xs: Acc<Vector<f64>>, factor: Acc<Scalar<f64>>| {
+///     let scaled = afun(|ys: Acc<Vector<f64>>| map(|y| y * the(factor), ys));
+///     call(&scaled, call(&scaled, xs))
+/// });
+/// let ys = run_with(&Interpreter, &program, (&Array::vector(vec![1.0, 2.0]), &Array::scalar(3.0)))?;
+/// assert_eq!(ys.to_vec(), [9.0, 18.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// To run such a program by itself is an error, and so is its use after the program around it is finished, or on another thread
+/// ([`Error::Scope`]). A number that it captures is no variable of scalar code: that would be nested parallelism.
 #[track_caller]
 pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
     let _span = tracing::debug_span!("front end").entered();
-    let staged = stage(|args| f.apply(args));
-    Afun::from_result(staged.and_then(|s| elaborate(&s)))
+    Afun::recorded(stage(|args| f.apply(args)))
 }
 
 /// Like [`afun`], but reports mistakes in the program immediately.
@@ -71,7 +92,7 @@ pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
 #[track_caller]
 pub fn try_afun<M, F: ArrayFn<M>>(f: F) -> Result<Afun<F::Args, F::Result>> {
     let f = afun(f);
-    f.program()?;
+    f.cached()?;
     Ok(f)
 }
 
@@ -81,11 +102,17 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
     /// # Errors
     /// The argument or the result of the program has another type than `Args` or `R`.
     pub fn from_program(program: Program) -> Result<Self> {
-        Self::from_cached(Arc::new(CachedProgram::new(program)))
+        Self::from_cached(Arc::new(CachedProgram::new(program, vec![])))
+    }
+
+    /// The program that was recorded, which may have captured values. An error is stored.
+    pub(crate) fn recorded(staged: Result<Staged>) -> Self {
+        let program = staged.and_then(|s| Ok(CachedProgram::new(elaborate(&s)?, s.captured)));
+        program.and_then(|p| Self::from_cached(Arc::new(p))).unwrap_or_else(Self::from_error)
     }
 
     fn from_cached(program: Arc<CachedProgram>) -> Result<Self> {
-        check_types(program.program(), Args::Repr::raw(), R::Repr::raw())?;
+        check_types(&program, Args::Repr::raw(), R::Repr::raw())?;
         Ok(Afun { program: Ok(program), types: PhantomData })
     }
 
@@ -99,16 +126,50 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
         Afun { program: Err(error), types: PhantomData }
     }
 
-    /// The program that a transformation makes of this one. The transformation is applied once; the program remembers
-    /// the result. An error, or a program of another type, is stored as an error.
+    /// The program that `derive` makes of this one, for the user at `at`. It is made once; this program remembers it. An error, or
+    /// a program of another type, is stored as an error.
     pub fn derived<A: Arrays, S: Arrays>(
         &self,
         derivation: Derivation,
-        derive: impl FnOnce(&Program) -> Result<Program>,
+        at: &'static Location<'static>,
+        derive: impl FnOnce() -> Afun<A, S>,
     ) -> Afun<A, S> {
-        let program = self.program.as_ref().map_err(Error::clone);
-        let derived = program.and_then(|p| p.derived(derivation, derive));
+        let program = self.in_scope(derivation.name, at);
+        let derived = program.and_then(|p| p.derived(derivation, || derive().program));
         derived.and_then(Afun::from_cached).unwrap_or_else(Afun::from_error)
+    }
+
+    /// The program that a transformation makes of this one and the function `by` from its argument to parts of it (`None`: the
+    /// whole argument). The argument of the new program is that of this one, or a pair of it and something else. For
+    /// the transformation, captured values are a part of the argument that is not chosen. An error, or a program of
+    /// another type, is stored as an error.
+    pub fn transformed<A: Arrays, S: Arrays>(
+        &self,
+        by: Option<&Program>,
+        transform: impl FnOnce(&Program, Option<&Program>) -> Result<Program>,
+    ) -> Afun<A, S> {
+        let at = Location::caller();
+        let transformed = self.cached().and_then(|p| {
+            let (program, captured) = (p.program(), p.captured());
+            if captured.is_empty() {
+                return Afun::from_program(transform(program, by)?);
+            }
+            let own = record(program.arg().clone(), at, |x| {
+                let [own, _] = array_components(x);
+                by.map_or(own, |by| apply(by, own, at))
+            })?;
+            let derived = transform(program, Some(&elaborate(&own)?))?;
+            Ok(Afun::recorded(stage(|args: Acc<A>| {
+                let args = if derived.arg() == program.arg() {
+                    lifted(args.handle(), captured, at)
+                } else {
+                    let [own, more] = array_components(args.handle());
+                    array_tuple(&[lifted(own, captured, at), more])
+                };
+                Acc::<S>::new(apply(&derived, args, at))
+            })))
+        });
+        transformed.unwrap_or_else(Afun::from_error)
     }
 
     /// Runs the program. If the process has not compiled it for this backend yet, it is compiled first:
@@ -117,7 +178,7 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
     /// # Errors
     /// As [`Compiled::new`] and [`Compiled::run`].
     pub fn run_on(&self, backend: &dyn Backend, inputs: impl Inputs<Args>) -> Result<R> {
-        let program = self.program.as_ref().map_err(Error::clone)?;
+        let program = self.closed()?;
         with_nan_check(backend, |b| program.with_executable(b, |executable| run(executable, inputs)))
     }
 }
@@ -132,37 +193,63 @@ impl<Args, R> Afun<Args, R> {
     /// The typed program.
     ///
     /// # Errors
-    /// The mistake that was made when the program was recorded or transformed.
+    /// The mistake that was made when the program was recorded or transformed, or a captured array.
     pub fn program(&self) -> Result<&Program> {
-        self.program.as_ref().map(|p| p.program()).map_err(Error::clone)
+        self.closed().map(|p| p.program())
+    }
+
+    /// The program, if it captures nothing.
+    fn closed(&self) -> Result<&CachedProgram> {
+        let program = self.cached()?;
+        program.captured().first().map_or(Ok(program), |c| Err(c.error()))
+    }
+
+    /// The program, if the function `name` at `at` can use what it captures.
+    pub(crate) fn in_scope(&self, name: &'static str, at: &'static Location<'static>) -> Result<&CachedProgram> {
+        let program = self.cached()?;
+        check_scope(program.captured(), name, at)?;
+        Ok(program)
+    }
+
+    pub(crate) fn cached(&self) -> Result<&CachedProgram> {
+        self.program.as_deref().map_err(Error::clone)
     }
 }
 
-/// Applies a finished program to arguments within another program. So programs can use derivatives, as in
-/// `call(&grad(&prog), xs)`. The result is taken apart as it is: `let (value, gradient) = call(value_and_grad(&prog), xs)`, and a record
+/// Applies a program to arguments within another program. So programs can use derivatives, as in
+/// `call(&grad(&prog), xs)`. What `prog` captures ([`afun`]) must belong to a program that is being written. The result is taken apart as it is: `let (value, gradient) = call(value_and_grad(&prog), xs)`, and a record
 /// `Model` of arrays is its companion `ModelAcc`.
 ///
 /// # Errors
 /// The errors of `prog` are stored, and reported when the surrounding program is run.
 #[track_caller]
 pub fn call<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, args: impl IntoAcc<Arrays = A>) -> R::Acc {
-    let args = args.into_acc();
-    let program = prog.as_afun().program().cloned();
-    R::unlift(Acc::new(build("call", Location::caller(), |b| {
-        let args = b.id(args.handle());
-        match program {
-            Ok(program) => b.push(ArrayOp::Call(program, args), R::Repr::raw()),
-            Err(error) => {
-                b.fail(error);
-                // A placeholder of the right type: a program with an error never runs.
-                b.push(Op::Param, R::Repr::raw())
-            }
-        }
-    })))
+    let (at, args) = (Location::caller(), args.into_acc().handle());
+    R::unlift(Acc::new(match prog.as_afun().cached() {
+        Ok(program) => apply(program.program(), lifted(args, program.captured(), at), at),
+        // A placeholder of the right type: a program with an error never runs.
+        Err(error) => build("call", at, |b| {
+            b.fail(error);
+            b.push(Op::Param, R::Repr::raw())
+        }),
+    }))
 }
 
-fn check_types(program: &Program, arg: RawTy, result: RawTy) -> Result<()> {
-    let parts = [("argument of the program", arg, program.arg()), ("result of the program", result, program.result())];
+/// Applies a program to its argument, with what it captures.
+fn apply(program: &Program, args: Handle, at: &'static Location<'static>) -> Handle {
+    build("call", at, |b| {
+        let args = b.id(args);
+        b.push(ArrayOp::Call(program.clone(), args), program.result().clone())
+    })
+}
+
+fn check_types(program: &CachedProgram, arg: RawTy, result: RawTy) -> Result<()> {
+    let (is_closed, program) = (program.captured().is_empty(), program.program());
+    let own = match program.arg() {
+        RawTy::Pair(both) if !is_closed => &both.0,
+        own => own,
+    };
+    let parts = [("argument of the program", arg, own), ("result of the program", result, program.result())];
     for (op, expected, found) in parts {
         if expected != *found {
             return Err(Error::Type { op: op.into(), expected: expected.to_string(), found: found.to_string() });

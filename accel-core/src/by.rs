@@ -52,7 +52,7 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
     pub fn by<Part: IntoAcc>(&self, choose: impl FnOnce(Args::Acc) -> Part) -> By<Args, Part::Arrays, R> {
         let at = Location::caller();
         let staged = stage(|args: Acc<Args>| choose(args.unlift()).into_acc());
-        let parts = staged.and_then(|s| {
+        let parts = self.cached().and(staged).and_then(|s| {
             check(&s, at)?;
             elaborate(&s)
         });
@@ -80,6 +80,9 @@ type Path = Vec<bool>;
 
 /// Checks that the result of a recorded choice consists of different parts of the argument.
 fn check(choice: &Staged, at: &'static Location<'static>) -> Result<()> {
+    if !choice.captured.is_empty() {
+        return Err(Error::Choice { at, detail: "it uses a value of the program around it".into() });
+    }
     let mut chosen = vec![];
     parts(choice, choice.root, at, &mut chosen)?;
     for (k, path) in chosen.iter().enumerate() {

@@ -11,6 +11,7 @@ use crate::ast::{Program, Src};
 use crate::backend::{Backend, Executable};
 use crate::error::Result;
 use crate::pass::canonical_key;
+use crate::surface::graph::Captured;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -22,6 +23,7 @@ const DERIVATIVES: usize = 16;
 /// A program, and what was made of it.
 pub struct CachedProgram {
     program: Program,
+    captured: Vec<Captured>,
     key: OnceLock<Option<Arc<[u64]>>>,
     /// The executable of the backend that ran the program first, with the backend's configuration.
     executable: OnceLock<(Box<str>, Arc<dyn Executable>)>,
@@ -40,14 +42,20 @@ pub struct Derivation {
 }
 
 impl CachedProgram {
-    /// A program of which nothing was made yet.
-    pub fn new(program: Program) -> Self {
-        CachedProgram { program, key: OnceLock::new(), executable: OnceLock::new(), derivatives: Mutex::default() }
+    /// A program of which nothing was made yet, and the values for the second component of its argument, if it captures any.
+    pub fn new(program: Program, captured: Vec<Captured>) -> Self {
+        let (key, executable, derivatives) = Default::default();
+        CachedProgram { program, captured, key, executable, derivatives }
     }
 
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The values of programs around it that it uses.
+    pub fn captured(&self) -> &[Captured] {
+        &self.captured
     }
 
     /// Uses the executable of a backend. It is compiled if the process does not have it yet.
@@ -90,14 +98,14 @@ impl CachedProgram {
         Ok(table().enter(key, executable))
     }
 
-    /// The program that `derive` makes of this one, or has made of it before.
+    /// The program that `derive` makes of this one, or one that was derived so before.
     ///
     /// # Errors
     /// The errors of `derive`.
     pub fn derived(
         &self,
         derivation: Derivation,
-        derive: impl FnOnce(&Program) -> Result<Program>,
+        derive: impl FnOnce() -> Result<Arc<CachedProgram>>,
     ) -> Result<Arc<CachedProgram>> {
         let find = |all: &[(Derivation, Arc<CachedProgram>)]| {
             all.iter().find(|(d, _)| *d == derivation).map(|(_, program)| program.clone())
@@ -105,7 +113,7 @@ impl CachedProgram {
         if let Some(found) = find(&locked(&self.derivatives)) {
             return Ok(found);
         }
-        let derived = Arc::new(CachedProgram::new(derive(&self.program)?));
+        let derived = derive()?;
         let mut all = locked(&self.derivatives);
         if let Some(found) = find(&all) {
             return Ok(found);

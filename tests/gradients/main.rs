@@ -16,6 +16,7 @@ mod appendix_indexing;
 mod appendix_tuples;
 mod array_loops;
 mod bundle_adjustment;
+mod captured;
 mod check_grad;
 mod chosen;
 mod derivative_edges;

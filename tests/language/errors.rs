@@ -114,7 +114,7 @@ fn values_of_the_program_around() {
     let outer = written(|| {
         afun(|xs: Acc<Vector<f64>>| {
             let inner = afun(|ys: Acc<Vector<f64>>| zip_with(|x, y| x * y, xs, ys));
-            tells(&failure(inner, &vector(&[1.0])), &["`zip_with`", "the program around this one", "argument"]);
+            tells(&failure(inner, &vector(&[1.0])), &["`zip_with`", "the program around this one", "`call`"]);
             // A program inside another one is allowed if it uses only its own values.
             let inner = afun(|ys: Acc<Vector<f64>>| map(|y| y * 2.0, ys));
             assert_eq!(run(&inner, &vector(&[1.0])).unwrap(), vector(&[2.0]));

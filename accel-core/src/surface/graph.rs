@@ -3,8 +3,17 @@
 //!
 //! Each thread has a stack of staging sessions. A handle records the session to which its node belongs, so every use in
 //! another session is detected. The session stores the first mistake, and [`super::stage`] reports it.
+//!
+//! NOTE [Captured arrays]: a program may use arrays and numbers of the programs around it, whose sessions are below on the
+//! stack. Such a program is lifted, as lambda lifting does it: its argument is the pair of its own argument and the
+//! tuple of what it captures. So programs stay closed, and no pass knows of captures. The lifted program remembers the
+//! handles. `call` passes them on in the session in which it is used, where they may be captured again; all mistakes with
+//! them are found there. Derivatives are those of the lifted program by parts of its own argument. A number is captured
+//! as an array without dimensions. The types of the components are known only at the end, so the tuple nests to
+//! the right, and grows there.
 
 use super::extents::{Extents, Nodes};
+use super::nodes::{ARRAYS, push_pair};
 use crate::error::{Error, Result};
 use crate::repr::{Agreement, RawTy};
 use std::cell::RefCell;
@@ -18,10 +27,32 @@ pub use super::node::{ArrayOp, Dir, Lam, Node, NodeId, Op, Part, ScalarOp};
 pub struct Staged {
     /// All nodes. Some of them may not be reachable from the root.
     pub nodes: Vec<Node>,
-    /// The program's argument.
+    /// The program's argument; if there are captured values, the pair of it and their tuple.
     pub param: NodeId,
     /// The program's result.
     pub root: NodeId,
+    /// The values of programs around this one that it uses.
+    pub captured: Vec<Captured>,
+}
+
+/// A value of a program around this one that this one uses: see NOTE [Captured arrays].
+#[derive(Clone, Debug)]
+pub struct Captured {
+    value: Handle,
+    /// Whether scalar code computes it.
+    is_number: bool,
+    /// The first use.
+    site: Site,
+    /// In this program: the tuple of this and all later captured values, the value's array, and the value.
+    nodes: [NodeId; 3],
+}
+
+impl Captured {
+    /// The error of a program with this captured value that is used by itself.
+    pub(crate) fn error(&self) -> Error {
+        let detail = "it belongs to the program around this one, so that only `call` in that program can use this one";
+        Error::Scope { op: self.site.name, at: self.site.at, detail: detail.into() }
+    }
 }
 
 /// The content of [`Exp`](super::Exp) and [`Acc`](super::Acc): a session and one of its nodes.
@@ -47,6 +78,7 @@ struct Session {
     id: u64,
     nodes: Vec<Node>,
     extents: Extents,
+    captured: Vec<Captured>,
     error: Option<Error>,
     /// The site for new nodes while a derived function of the library runs.
     site: Option<Site>,
@@ -58,6 +90,9 @@ thread_local! {
 
 /// The next session number in this process; 0 is the session of [`Handle::DEAD`].
 static NEXT_SESSION: AtomicU64 = AtomicU64::new(1);
+
+/// The first node of a program: its argument together with what it captures.
+const WHOLE: NodeId = NodeId(0);
 
 /// Runs `f` on the innermost session; `None` if there is none.
 fn with_session<R>(f: impl FnOnce(&mut Vec<Session>) -> R) -> Option<R> {
@@ -74,26 +109,56 @@ fn with_session<R>(f: impl FnOnce(&mut Vec<Session>) -> R) -> Option<R> {
 pub(crate) struct Builder<'a> {
     session: &'a mut Session,
     /// The surrounding sessions.
-    outer: Vec<u64>,
+    outer: &'a [Session],
     site: Site,
 }
 
 impl Builder<'_> {
-    /// The node of a handle. A handle of another session is an error of the program; a node of this session replaces
-    /// it.
+    /// The node of a handle. A handle of a surrounding session is captured. One of another session is an error of the
+    /// program; a node of this session replaces it.
     pub fn id(&mut self, h: Handle) -> NodeId {
         if h.session == self.session.id {
             return h.node;
         }
-        let detail = if h.session == 0 {
-            "it was made where no program was being written"
-        } else if self.outer.contains(&h.session) {
-            "it belongs to the program around this one; pass it as an argument"
-        } else {
-            "the program it belongs to is finished, or is written by another thread"
-        };
-        self.fail(Error::Scope { op: self.site.name, at: self.site.at, detail: detail.into() });
+        if let Some(captured) = self.captured(h) {
+            return captured;
+        }
+        self.fail(out_of_scope(h, self.site));
         NodeId(0)
+    }
+
+    /// The node for a value of a surrounding session.
+    fn captured(&mut self, h: Handle) -> Option<NodeId> {
+        if let Some(c) = self.session.captured.iter().find(|c| c.value == h) {
+            return Some(c.nodes[2]);
+        }
+        let outside = &self.outer.iter().find(|s| s.id == h.session)?.nodes[h.node.index()];
+        let t = outside.ty.clone();
+        let is_number = match outside.op {
+            Op::Scalar(_) => true,
+            Op::Array(_) => false,
+            Op::Param => !t.is_array_tuple(),
+        };
+        let before = self.session.captured.last().map_or(WHOLE, |c| c.nodes[0]);
+        let rest = self.push(ArrayOp::Snd(before), RawTy::Unit);
+        let [array, value] = if is_number {
+            let array = self.push(ArrayOp::Fst(rest), RawTy::array(RawTy::Unit, t.clone()));
+            let index = self.push(ScalarOp::Unit, RawTy::Unit);
+            [array, self.push(ScalarOp::Index(array, index), t)]
+        } else {
+            [self.push(ArrayOp::Fst(rest), t); 2]
+        };
+        let nodes = [rest, array, value];
+        self.session.captured.push(Captured { value: h, is_number, site: self.site, nodes });
+        Some(value)
+    }
+
+    /// The array without dimensions that contains a number.
+    pub fn unit(&mut self, x: NodeId) -> NodeId {
+        let index = self.push(Op::Param, RawTy::Unit);
+        let shape = self.push(ScalarOp::Unit, RawTy::Unit);
+        let ty = RawTy::array(RawTy::Unit, self.ty(x));
+        self.push(ArrayOp::Generate(shape, Lam { params: vec![index], body: x }), ty)
     }
 
     /// The type of a node.
@@ -153,11 +218,47 @@ fn build_dyn(name: &'static str, at: &'static Location<'static>, f: &mut dyn FnM
         let (outer, innermost) = sessions.split_at_mut(outer_count);
         let session = &mut innermost[0];
         let site = session.site.unwrap_or(Site { name, at });
-        let outer = outer.iter().map(|s| s.id).collect();
         let node = f(&mut Builder { session, outer, site });
         Handle { session: innermost[0].id, node }
     })
     .unwrap_or(Handle::DEAD)
+}
+
+/// The error of a function that uses a handle of a session that is not on the stack.
+fn out_of_scope(h: Handle, Site { name, at }: Site) -> Error {
+    let detail = if h.session == 0 {
+        "it was made where no program was being written"
+    } else {
+        "the program it belongs to is finished, or is written by another thread"
+    };
+    Error::Scope { op: name, at, detail: detail.into() }
+}
+
+/// Checks that the captured values of a program belong to programs that are being written.
+pub(crate) fn check_scope(captured: &[Captured], name: &'static str, at: &'static Location<'static>) -> Result<()> {
+    let is_open = |c: &&Captured| with_session(|all| all.iter().any(|s| s.id == c.value.session)).unwrap_or(false);
+    match captured.iter().find(|c| !is_open(c)) {
+        Some(c) => Err(out_of_scope(c.value, Site { name, at })),
+        None => Ok(()),
+    }
+}
+
+/// The argument of a program that captures values: the pair of its own argument and the tuple of these. Without any, its
+/// own argument.
+pub(crate) fn lifted(args: Handle, captured: &[Captured], at: &'static Location<'static>) -> Handle {
+    if captured.is_empty() {
+        return args;
+    }
+    build("call", at, |b| {
+        let none = b.push(ArrayOp::Unit, RawTy::Unit);
+        let all = captured.iter().rev().fold(none, |rest, c| {
+            let value = b.id(c.value);
+            let array = if c.is_number { b.unit(value) } else { value };
+            push_pair(b, &ARRAYS, array, rest)
+        });
+        let args = b.id(args);
+        push_pair(b, &ARRAYS, args, all)
+    })
 }
 
 impl Nodes for Vec<Node> {
@@ -224,7 +325,14 @@ impl OpenSession {
         let id = NEXT_SESSION.fetch_add(1, Ordering::Relaxed);
         // If the thread is already being destroyed, there is no session, and all handles are dead.
         let _ = SESSIONS.try_with(|s| {
-            s.borrow_mut().push(Session { id, nodes: vec![], extents: Extents::default(), error: None, site: None })
+            s.borrow_mut().push(Session {
+                id,
+                nodes: vec![],
+                extents: Extents::default(),
+                captured: vec![],
+                error: None,
+                site: None,
+            })
         });
         OpenSession(id)
     }
@@ -250,12 +358,24 @@ impl Drop for OpenSession {
 /// Calls `f` once with a handle of the program's argument, and returns the recorded program: see [`super::stage`].
 pub(crate) fn record(arg: RawTy, at: &'static Location<'static>, f: impl FnOnce(Handle) -> Handle) -> Result<Staged> {
     let open = OpenSession::new();
-    let param = build("program", at, |b| b.push(Op::Param, arg));
+    let [_whole, param] = [RawTy::Unit, arg.clone()].map(|t| build("program", at, |b| b.push(Op::Param, t)));
     let result = f(param);
     let root = build("program", at, |b| b.id(result));
     let session = open.close().ok_or_else(|| Error::Internal("the staging session was lost".into()))?;
-    match session.error {
-        Some(e) => Err(e),
-        None => Ok(Staged { nodes: session.nodes, param: param.node, root: root.node }),
+    if let Some(e) = session.error {
+        return Err(e);
     }
+    let Session { mut nodes, captured, .. } = session;
+    let mut param = param.node;
+    if !captured.is_empty() {
+        let mut all = RawTy::Unit;
+        for Captured { nodes: [rest, array, _], .. } in captured.iter().rev() {
+            all = RawTy::pair(nodes[array.index()].ty.clone(), all);
+            nodes[rest.index()].ty = all.clone();
+        }
+        nodes[WHOLE.index()].ty = RawTy::pair(arg, all);
+        nodes[param.index()].op = ArrayOp::Fst(WHOLE).into();
+        param = WHOLE;
+    }
+    Ok(Staged { nodes, param, root: root.node, captured })
 }

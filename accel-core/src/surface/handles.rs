@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 /// A scalar computation with a result of type `T`, in the program that is being recorded. It is only the number of a
 /// node, so it can be copied and used any number of times. Its value is computed once.
 ///
-/// If it is used in another program, that program has an error.
+/// A program that is written inside of that program may use it, too ([`afun`](crate::afun::afun)). Any other program that uses it has an
+/// error.
 pub struct Exp<T>(Handle, PhantomData<fn() -> T>);
 
 impl<T> Clone for Exp<T> {

@@ -70,7 +70,7 @@ pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y
 }
 
 /// The operations on pairs in one of the two layers.
-struct Pairs {
+pub(super) struct Pairs {
     pair: fn(NodeId, NodeId) -> Op,
     fst: fn(NodeId) -> Op,
     snd: fn(NodeId) -> Op,
@@ -80,10 +80,11 @@ const SCALARS: Pairs = Pairs {
     fst: |x| ScalarOp::Fst(x).into(),
     snd: |x| ScalarOp::Snd(x).into(),
 };
-const ARRAYS: Pairs =
+pub(super) const ARRAYS: Pairs =
     Pairs { pair: |x, y| ArrayOp::Pair(x, y).into(), fst: |x| ArrayOp::Fst(x).into(), snd: |x| ArrayOp::Snd(x).into() };
 
-fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
+/// Adds a pair.
+pub(super) fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
     let ty = RawTy::pair(b.ty(x), b.ty(y));
     b.push((pairs.pair)(x, y), ty)
 }

@@ -83,11 +83,11 @@ pub fn generate<S: IntoShape, R: IntoExp>(
 /// The array without dimensions that contains `x`.
 #[track_caller]
 pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
-    let (name, at) = ("unit", Location::caller());
     let x = x.into_exp();
-    let shape = ().into_shape();
-    let f = of_index::<Z, _>(name, at, |()| x, |x| x.handle());
-    node(name, at, |b| ArrayOp::Generate(b.id(shape.handle()), f.lam(b)))
+    Acc::new(build("unit", Location::caller(), |b| {
+        let x = b.id(x.handle());
+        b.unit(x)
+    }))
 }
 
 /// Applies `f` to every element; the shape does not change.

@@ -5,7 +5,6 @@ use super::derive_support::retype_acc;
 use super::graph::Dir;
 use super::{Acc, stage};
 use crate::afun::{Afun, call};
-use crate::elaborate::elaborate;
 use crate::types::arrays::{Arrays, IntoAcc, Listed, Rows};
 use std::panic::Location;
 
@@ -72,7 +71,7 @@ where
     pub fn vmap(&self) -> Afun<Batch<A>, Batch<R>> {
         let at = Location::caller();
         let apply = |(), x: <<Batch<A> as Rows>::Row as Arrays>::Acc| ((), call(self, retype_acc(x.into_acc())));
-        let staged = stage(|xs: Acc<Batch<A>>| map_accum(("vmap", at), Dir::Left, apply, ().into_acc(), xs).1);
-        Afun::from_result(staged.and_then(|s| elaborate(&s)))
+        let program = |xs: Acc<Batch<A>>| map_accum(("vmap", at), Dir::Left, apply, ().into_acc(), xs).1;
+        Afun::recorded(self.in_scope("vmap", at).and_then(|_| stage(program)))
     }
 }

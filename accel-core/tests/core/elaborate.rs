@@ -230,7 +230,7 @@ fn mapped(nodes: &[(Op, RawTy)], result: RawTy) -> Result<Program> {
     all.push((ArrayOp::Map(lam, NodeId(0)).into(), RawTy::array(RawTy::shape(1), result)));
     let root = NodeId(all.len() as u32 - 1);
     let nodes = all.into_iter().map(|(op, ty)| Node { op, ty, at, name: "node" }).collect();
-    elaborate(&Staged { nodes, param: NodeId(0), root })
+    elaborate(&Staged { nodes, param: NodeId(0), root, captured: vec![] })
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn of_rows(p: &Program, batched: &Batched, way: Way) -> Result<Program, Error> {
     let lists = RawTy::pair(state, list(p.result()));
     let done = g.push("vmap", ArrayOp::MapAccum { dir: Dir::Left, n, step, init, xs }, lists);
     let root = g.part(done, 1, 2);
-    elaborate(&Staged { nodes: g.nodes, param, root })
+    elaborate(&Staged { nodes: g.nodes, param, root, captured: vec![] })
 }
 
 /// The arrays for one of several rows: the elements in another order, and other numbers.

@@ -38,7 +38,7 @@ fn staged(block: &Block, perturb: Option<Perturb>) -> Staged {
     }
     let results = b.block(block);
     let root = b.g.arrays(&results);
-    Staged { nodes: b.g.nodes, param, root }
+    Staged { nodes: b.g.nodes, param, root, captured: vec![] }
 }
 
 struct Builder {

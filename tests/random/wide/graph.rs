@@ -322,7 +322,7 @@ pub fn copied(staged: &Staged, most: usize) -> Option<Staged> {
     };
     let param = copies.bind(staged.param);
     let root = copies.node(staged.root);
-    (copies.left.get() > 0).then(|| Staged { nodes: copies.to.into_inner().nodes, param, root })
+    (copies.left.get() > 0).then(|| Staged { nodes: copies.to.into_inner().nodes, param, root, captured: vec![] })
 }
 
 struct Copies<'a> {
