@@ -28,6 +28,7 @@ mod sort;
 mod startup;
 mod tiers;
 mod tracing;
+mod vmap;
 
 use bench_common::case::{Case, Measure, Result};
 use bench_common::table;
@@ -57,6 +58,7 @@ fn cases() -> Vec<Case> {
         startup::cases,
         small::cases,
         tiers::cases,
+        vmap::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()
 }

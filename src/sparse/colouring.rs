@@ -32,6 +32,22 @@ impl Colouring {
     }
 }
 
+impl Colouring {
+    /// The colours of the components of some arrays, if all elements have the same ones: those of each array that has `widths[k]` numbers in
+    /// an element. The numbers of elements follow from the colours.
+    pub fn by_component(&self, widths: &[usize]) -> Option<Vec<usize>> {
+        let (mut rest, mut found) = (&self.colours[..], vec![]);
+        for width in widths.iter().filter(|w| **w > 0) {
+            let element = rest.get(..*width)?;
+            while let Some(others) = rest.strip_prefix(element) {
+                rest = others;
+            }
+            found.extend_from_slice(element);
+        }
+        rest.is_empty().then_some(found)
+    }
+}
+
 /// Gives each column the first colour that no column has with which it shares a row.
 fn greedy(pattern: &SparsePattern, transposed: &SparsePattern) -> Vec<usize> {
     let mut colours = vec![usize::MAX; pattern.columns()];

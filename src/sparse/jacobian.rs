@@ -1,7 +1,14 @@
 //! The entries of a sparse Jacobian, from one product for each colour.
+//!
+//! NOTE [Constant directions]: the directions of most colourings are different for each element of an array, so they are arrays, and
+//! `vmap` multiplies by all of them. But in a sparse least-squares problem such as bundle adjustment, each residual depends on all
+//! parameters of one camera and one point. Then all first parameters of cameras have one colour, all second ones the next, and
+//! in each direction the elements of an array are the same constant. The program contains such directions one after the other:
+//! zeros of a direction make most of its tangent disappear, and what the directions have in common, as the primal, is computed once for each
+//! residual, not once for each direction.
 
 use super::colouring::Colouring;
-use super::numbers::{Numbers, Place, columns};
+use super::numbers::{Numbers, Place, Slice, columns};
 use super::pattern::SparsePattern;
 use crate::choice::{compile_on, default_backend};
 use accel_ad::{Differentiable, jvp, vjp};
@@ -10,10 +17,13 @@ use accel_core::ast::Source;
 use accel_core::ast::ty::Repr;
 use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
+use accel_core::interp::Interpreter;
 use accel_core::prelude::{Acc, Array, IntoAcc, Matrix, vmap};
-use accel_core::repr::{ArrayTuple, RawArray};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy};
+use accel_core::surface::along_constants;
 use accel_core::surface::derive_support::retype_acc;
 use accel_core::types::{Arrays, Inputs, Listed, Rows};
+use rayon::prelude::*;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -67,16 +77,41 @@ pub struct SparseJacobian<A> {
     at: Source,
     pattern: Arc<SparsePattern>,
     colouring: Colouring,
+    /// The entries of each number of a product, with the directions of the product: the pattern or its transpose.
+    lines: Arc<SparsePattern>,
     /// The part of the argument, or the result, whose directions have colours.
     seeded: Box<Map>,
-    /// The products of several directions: tangents of the result, or adjoints of the part of the argument.
+    /// If all elements of an array seem to have the same colours, those of all components, and the products in these directions, which
+    /// are constants: one after the other, and at last the check, whose direction is an argument.
+    constant: Option<(Vec<usize>, Box<Products>)>,
+    /// The products as lists: tangents of the result, or adjoints of the part of the argument.
     products: Box<Products>,
-    seeds: Mutex<Option<(Numbers, Vec<RawArray>)>>,
+    kept: Mutex<Kept>,
     types: PhantomData<fn(A)>,
 }
 
 type Map = dyn Fn(&ArrayTuple) -> Result<ArrayTuple> + Send + Sync;
 type Products = dyn Fn(&ArrayTuple, Vec<RawArray>) -> Result<ArrayTuple> + Send + Sync;
+
+/// What depends only on the extents of arguments and results, since most runs have the same.
+#[derive(Default)]
+struct Kept {
+    seeds: Option<(Numbers, Seeds)>,
+    places: Option<(Numbers, Arc<[Place]>)>,
+}
+
+/// The arguments for the directions.
+#[derive(Clone)]
+struct Seeds {
+    /// Whether all directions but the check are constants.
+    are_constant: bool,
+    arrays: Vec<RawArray>,
+}
+
+/// The largest number of constant directions, each of which is a derivative of its own in the program.
+const CONSTANT: usize = 32;
+/// The number of lines of a task.
+const LINES: usize = 1 << 12;
 
 /// Returns the Jacobian of a program with this pattern, by its whole argument or by the parts of it that
 /// [`by`](accel_core::afun::Afun::by) has chosen. It is compiled on the default backend and can be evaluated at many points.
@@ -120,16 +155,37 @@ where
 {
     let at = Source::new("sparse_jacobian", Location::caller());
     let colouring = Colouring::of(&pattern);
-    let (seeded, products) = match colouring.of_rows {
-        false => (parts(backend, &prog)?, by_columns(backend, &prog)?),
+    let (pattern, mut constant) = (Arc::new(pattern), None);
+    let (lines, seeded, products) = match colouring.of_rows {
+        false => {
+            let widths = widths(&<D::Parts as Arrays>::Repr::raw());
+            let of_components = colouring.by_component(&widths).filter(|_| colouring.count <= CONSTANT);
+            // The lists are hardly ever needed then.
+            let products =
+                if of_components.is_some() { by_columns(&Interpreter, &prog)? } else { by_columns(backend, &prog)? };
+            if let Some(of_components) = of_components {
+                let products = along_components(backend, &prog, colouring.count, &of_components)?;
+                constant = Some((of_components, products));
+            }
+            (pattern.clone(), parts(backend, &prog)?, products)
+        }
         true => {
             let value = compile_on(backend, prog.differentiable()?.0)?;
             let value = move |x: &ArrayTuple| Ok(value.run(&D::Args::from_tuple(x.clone())?)?.to_tuple());
-            (Box::new(value) as Box<Map>, by_rows(backend, &prog)?)
+            (Arc::new(pattern.transposed()), Box::new(value) as Box<Map>, by_rows(backend, &prog)?)
         }
     };
-    let (pattern, seeds) = (Arc::new(pattern), Mutex::new(None));
-    Ok(SparseJacobian { at, pattern, colouring, seeded, products, seeds, types: PhantomData })
+    let kept = Mutex::default();
+    Ok(SparseJacobian { at, pattern, colouring, lines, seeded, constant, products, kept, types: PhantomData })
+}
+
+/// For each array, the number of floating-point numbers in an element.
+fn widths(arrays: &RawTy) -> Vec<usize> {
+    match arrays {
+        RawTy::Pair(p) => [widths(&p.0), widths(&p.1)].concat(),
+        RawTy::Array(array) => vec![array.1.leaves().iter().filter(|t| t.is_float()).count()],
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => vec![],
+    }
 }
 
 /// The choice of the parts of the argument.
@@ -150,6 +206,23 @@ where
         vmap(|dx| call(&product, (x, retype_acc::<_, D::Parts>(dx.into_acc()))).1.into_acc(), dxs)
     });
     erased(backend, &products)
+}
+
+/// The tangents of the result in directions that have 1 in all components of one colour. NOTE [Constant directions].
+fn along_components<D: Differentiable>(
+    backend: &dyn Backend,
+    prog: &D,
+    count: usize,
+    colours: &[usize],
+) -> Result<Box<Products>> {
+    let direction = |k| colours.iter().map(|colour| f64::from(u8::from(*colour == k))).collect();
+    let directions: Vec<Vec<f64>> = (0..count).map(direction).collect();
+    let products = backend.compile(&along_constants(jvp(prog).program()?, &directions)?)?;
+    Ok(Box::new(move |x, check| {
+        let other = || Error::Internal("a check of another type".into());
+        let check = ArrayTuple::of(&<D::Parts as Arrays>::Repr::raw(), &mut check.into_iter()).ok_or_else(other)?;
+        products.run(&ArrayTuple::pair(x.clone(), check))
+    }))
 }
 
 fn by_rows<D>(backend: &dyn Backend, prog: &D) -> Result<Box<Products>>
@@ -193,25 +266,33 @@ impl<A: Arrays> SparseJacobian<A> {
     /// in the argument. Those of a run of the program.
     pub fn run(&self, x: impl Inputs<A>) -> Result<SparseMatrix> {
         let x = x.to_tuple();
-        let seeded = Numbers::of(&(self.seeded)(&x)?);
-        let products = (self.products)(&x, self.seeds(&seeded)?)?;
-        // The numbers of one product.
-        let found = Numbers::of(&products).rows();
-        let (lines, name) = match self.colouring.of_rows {
-            false => (self.pattern.rows(), "rows"),
-            true => (self.pattern.columns(), "columns"),
+        let Seeds { are_constant, arrays } = self.seeds(&Numbers::of(&(self.seeded)(&x)?.leaves()))?;
+        let directions = self.colouring.count + 1;
+        let products = match &self.constant {
+            Some((_, products)) if are_constant => products(&x, arrays)?,
+            _ => (self.products)(&x, arrays)?,
         };
-        if found.count() != lines {
-            return Err(self.wrong_size(name, found.count(), lines));
+        let (leaves, columns) = (products.leaves(), columns(&products));
+        // The numbers of one product, and the columns of all products, one product after the other.
+        let (found, columns) = if are_constant {
+            (Numbers::of(&leaves[..leaves.len() / directions]), columns)
+        } else {
+            let parts: Vec<Vec<Slice>> = columns.iter().map(|c| c.parts(directions)).collect();
+            let of_product = |k| parts.iter().map(move |parts: &Vec<Slice>| parts[k]);
+            (Numbers::of(&leaves).rows(), (0..directions).flat_map(of_product).collect())
+        };
+        if found.count() != self.lines.rows() {
+            let name = if self.colouring.of_rows { "columns" } else { "rows" };
+            return Err(self.wrong_size(name, found.count(), self.lines.rows()));
         }
-        let values = self.values(&found.places(), &products)?;
+        let values = self.values(&self.places(found), &columns)?;
         Ok(SparseMatrix { pattern: self.pattern.clone(), values })
     }
 
     /// A direction for each colour, and one for the check.
-    fn seeds(&self, numbers: &Numbers) -> Result<Vec<RawArray>> {
-        let mut kept = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, seeds)) = &*kept
+    fn seeds(&self, numbers: &Numbers) -> Result<Seeds> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, seeds)) = &kept.seeds
             && of == numbers
         {
             return Ok(seeds.clone());
@@ -220,41 +301,81 @@ impl<A: Arrays> SparseJacobian<A> {
         if numbers.count() != colours.len() {
             return Err(self.wrong_size(if *of_rows { "rows" } else { "columns" }, numbers.count(), colours.len()));
         }
-        let ones = colours.iter().enumerate().map(|(number, colour)| (*colour, number, 1.0));
-        let check = (0..colours.len()).map(|number| (*count, number, weight(number)));
-        let seeds = numbers.lists(count + 1, ones.chain(check));
-        *kept = Some((numbers.clone(), seeds.clone()));
+        let are_constant = self.constant.as_ref().is_some_and(|c| numbers.have_colours(colours, &c.0));
+        let check = |entry| (0..colours.len()).map(move |number| (entry, number, weight(number)));
+        let arrays = if are_constant {
+            numbers.lists(1, check(0)).into_iter().map(first_row).collect()
+        } else {
+            let ones = colours.iter().enumerate().map(|(number, colour)| (*colour, number, 1.0));
+            numbers.lists(count + 1, ones.chain(check(*count)))
+        };
+        let seeds = Seeds { are_constant, arrays };
+        kept.seeds = Some((numbers.clone(), seeds.clone()));
         Ok(seeds)
     }
 
-    /// Takes the entries out of the products.
-    fn values(&self, places: &[Place], products: &ArrayTuple) -> Result<Vec<f64>> {
-        let Colouring { of_rows, colours, count } = &self.colouring;
-        let products = columns(products);
-        let product =
-            |direction: usize, Place { column, element, size }: Place| products[column].get(direction * size + element);
-        let mut values = Vec::with_capacity(self.pattern.indices().len());
-        // The sums of the entries of each line times the weights, and of the absolute values.
-        let mut sums = vec![(0.0, 0.0f64); places.len()];
-        for row in 0..self.pattern.rows() {
-            for column in self.pattern.row(row) {
-                let (line, other) = if *of_rows { (*column, row) } else { (row, *column) };
-                let value = product(colours[other], places[line]);
-                let part = value * weight(other);
-                sums[line] = (sums[line].0 + part, sums[line].1 + part.abs());
-                values.push(value);
+    /// The places of the numbers of one product.
+    fn places(&self, numbers: Numbers) -> Arc<[Place]> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match &kept.places {
+            Some((of, places)) if *of == numbers => places.clone(),
+            _ => {
+                let places: Arc<[Place]> = numbers.places().into();
+                kept.places = Some((numbers, places.clone()));
+                places
             }
         }
-        let is_single = products.iter().any(|c| c.is_single());
+    }
+
+    /// Takes the entries out of the columns of all products.
+    fn values(&self, places: &[Place], columns: &[Slice]) -> Result<Vec<f64>> {
+        let Colouring { of_rows, colours, count } = &self.colouring;
+        let width = columns.len() / (count + 1);
+        let product =
+            |direction: usize, Place { column, element }: Place| columns[direction * width + column].get(element);
+        let mut values = vec![0.0; self.lines.indices().len()];
+        let (mut tasks, mut rest) = (vec![], &mut values[..]);
+        for from in (0..places.len()).step_by(LINES) {
+            let to = places.len().min(from + LINES);
+            let (part, others) = rest.split_at_mut(self.lines.starts()[to] - self.lines.starts()[from]);
+            tasks.push((from..to, part));
+            rest = others;
+        }
+        // For each line, the sums of the entries times the weights, and of the absolute values.
+        let sums = tasks.into_par_iter().flat_map_iter(|(range, part)| {
+            let mut values = part.iter_mut();
+            range.map(move |line| {
+                let mut sums = (0.0, 0.0f64);
+                for (other, value) in self.lines.row(line).iter().zip(&mut values) {
+                    *value = product(colours[*other], places[line]);
+                    let part = *value * weight(*other);
+                    sums = (sums.0 + part, sums.1 + part.abs());
+                }
+                sums
+            })
+        });
+        let sums: Vec<(f64, f64)> = sums.collect();
+        let is_single = columns.iter().any(|c| c.is_single());
         let eps: f64 = if is_single { f32::EPSILON.into() } else { f64::EPSILON };
         let largest = sums.iter().map(|s| s.1).filter(|s| s.is_finite()).fold(1.0, f64::max);
-        for (line, ((sum, size), place)) in sums.into_iter().zip(places).enumerate() {
-            let expected = product(*count, *place);
-            if (expected - sum).abs() > eps.sqrt() * size + eps.powf(0.75) * largest {
-                return Err(self.too_small(line));
-            }
+        let is_wrong = |line: usize| {
+            let (sum, size) = sums[line];
+            (product(*count, places[line]) - sum).abs() > eps.sqrt() * size + eps.powf(0.75) * largest
+        };
+        if let Some(line) = (0..places.len()).into_par_iter().find_first(|line| is_wrong(*line)) {
+            return Err(self.too_small(line));
         }
-        Ok(values)
+        Ok(if *of_rows { self.by_rows(&values) } else { values })
+    }
+
+    /// The entries in the order of rows, from those in the order of columns.
+    fn by_rows(&self, of_columns: &[f64]) -> Vec<f64> {
+        let (mut next, mut values) = (self.pattern.starts().to_vec(), vec![0.0; of_columns.len()]);
+        for (row, value) in self.lines.indices().iter().zip(of_columns) {
+            values[next[*row]] = *value;
+            next[*row] += 1;
+        }
+        values
     }
 
     fn wrong_size(&self, lines: &str, found: usize, expected: usize) -> Error {
@@ -273,6 +394,11 @@ impl<A: Arrays> SparseJacobian<A> {
             found: format!("one without some entries of {line}, or with too few entries beside them"),
         }
     }
+}
+
+/// The only array of a list of arrays.
+fn first_row(list: RawArray) -> RawArray {
+    RawArray { extents: list.extents.iter().skip(1).copied().collect(), columns: list.columns }
 }
 
 /// The component of the vector for the check: a number between 0.5 and 1, which is exact in both precisions.

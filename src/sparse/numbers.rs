@@ -24,22 +24,21 @@ fn is_float(c: &Column) -> bool {
     c.ty().is_float()
 }
 
-/// The place of a number: among the floating-point columns of all arrays, and in its column, with the length of the column.
+/// The place of a number: among the floating-point columns of all arrays, and in its column.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub column: usize,
     pub element: usize,
-    pub size: usize,
 }
 
 impl Numbers {
-    pub fn of(arrays: &ArrayTuple) -> Numbers {
+    pub fn of(arrays: &[&RawArray]) -> Numbers {
         let part = |a: &&RawArray| Part {
             extents: a.extents.clone(),
             columns: a.columns.iter().map(|c| Column::with_capacity(c.ty(), 0)).collect(),
             size: a.size(),
         };
-        Numbers(arrays.leaves().iter().map(part).collect())
+        Numbers(arrays.iter().map(part).collect())
     }
 
     /// Those of one row of lists.
@@ -55,13 +54,23 @@ impl Numbers {
         self.0.iter().map(|p| p.numbers().count() * p.size).sum()
     }
 
+    /// Whether each number has the colour of its component, of which each array has as many as floating-point columns.
+    pub fn have_colours(&self, colours: &[usize], of_components: &[usize]) -> bool {
+        let (mut colours, mut of_components) = (colours.iter(), of_components);
+        let all = self.0.iter().all(|p| {
+            let Some((own, rest)) = of_components.split_at_checked(p.numbers().count()) else { return false };
+            of_components = rest;
+            (0..p.size).all(|_| own.iter().all(|c| colours.next() == Some(c)))
+        });
+        all && colours.next().is_none()
+    }
+
     /// The places of all numbers, in order.
     pub fn places(&self) -> Vec<Place> {
         let (mut first, mut all) = (0, Vec::with_capacity(self.count()));
         for p in &self.0 {
             let width = p.numbers().count();
-            let of_element =
-                |element| (first..first + width).map(move |column| Place { column, element, size: p.size });
+            let of_element = |element| (first..first + width).map(move |column| Place { column, element });
             all.extend((0..p.size).flat_map(of_element));
             first += width;
         }
@@ -74,7 +83,8 @@ impl Numbers {
         let mut columns: Vec<Vec<f64>> = widths.map(|len| vec![0.0; len]).collect();
         let places = self.places();
         for (entry, number, value) in set {
-            let Place { column, element, size } = places[number];
+            let Place { column, element } = places[number];
+            let size = columns[column].len() / n;
             columns[column][entry * size + element] = value;
         }
         let mut columns = columns.into_iter();
@@ -94,14 +104,25 @@ impl Numbers {
 }
 
 /// The numbers of a column.
+#[derive(Clone, Copy)]
 pub enum Slice<'a> {
     Single(&'a [f32]),
     Double(&'a [f64]),
 }
 
-impl Slice<'_> {
+impl<'a> Slice<'a> {
     pub fn is_single(&self) -> bool {
         matches!(self, Slice::Single(_))
+    }
+
+    /// The numbers in equal parts.
+    pub fn parts(&self, count: usize) -> Vec<Slice<'a>> {
+        let part = |k: usize, len: usize| k * (len / count)..(k + 1) * (len / count);
+        let of = |k| match self {
+            Slice::Single(c) => Slice::Single(&c[part(k, c.len())]),
+            Slice::Double(c) => Slice::Double(&c[part(k, c.len())]),
+        };
+        (0..count).map(of).collect()
     }
 
     pub fn get(&self, k: usize) -> f64 {

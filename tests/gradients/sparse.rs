@@ -170,6 +170,27 @@ fn tuples() {
     assert_eq!(found.values(), [5.0, 2.0, 1.0, 17.0, 11.0, 1.0, 6.0]);
 }
 
+/// Where all elements of an array have the colours of their components, directions are constants. The sizes that the colours suggest are
+/// wrong if an array without elements follows.
+#[test]
+fn components() {
+    type Arguments = (Vector<f64>, Vector<(f64, f64)>, Vector<f64>);
+    let program = afun(|all: Acc<Arguments>| {
+        let (xs, ys, zs) = all.unlift();
+        (map(|x| x.sin(), xs), map(|(a, b)| a * b, ys), map(|z| z * z, zs))
+    });
+    for (x, y, z) in [(2, 2, 0), (3, 1, 2), (0, 2, 1), (1, 0, 1), (0, 0, 0)] {
+        let pairs: Vec<(f64, f64)> = (0..y).map(|k| (k as f64 + 0.5, k as f64 - 2.0)).collect();
+        let arguments: Arguments = (numbers(x, 0), Array::vector(pairs.clone()), numbers(z, 1));
+        let pattern = SparsePattern::of(&program, &arguments).unwrap();
+        let found = sparse_jacobian(&program, pattern).unwrap().run(&arguments).unwrap();
+        let of_x = arguments.0.to_vec().into_iter().map(f64::cos);
+        let of_y = pairs.into_iter().flat_map(|(a, b)| [b, a]);
+        let of_z = arguments.2.to_vec().into_iter().map(|z| 2.0 * z);
+        close(found.values(), &of_x.chain(of_y).chain(of_z).collect::<Vec<_>>());
+    }
+}
+
 /// A matrix with full rows is computed by rows, one with full columns by columns.
 #[test]
 fn directions() {

@@ -112,3 +112,18 @@ fn numbers_of_rows() {
     let text = run(&ragged, &Array::vector(vec![1i64, 2])).unwrap_err().to_string();
     assert!(text.contains("`vmap`") && text.contains("vmap.rs"), "{text}");
 }
+
+/// Operations of which each is the only reader of the one before. Code that was made twice for each of them would never end.
+#[test]
+fn long_chains() {
+    let step = |x: Number| {
+        move |y: Number, k: usize| match k % 2 {
+            0 => zip_with(|x, y| x * 0.5 + y * 0.25, x, map(|y| y.sin(), y)),
+            _ => map(|y| y * 0.5 + the(x), y),
+        }
+    };
+    jacobian(Short, move |a: V| vmap(|x: Number| (0..60).fold(x, step(x)), a));
+    jacobian(Short, |a: V| {
+        vmap(|row: V| (0..60).fold(row, |y, _| zip_with(|x, y| x * 0.5 + y, row, reverse(y))), matrix(a))
+    });
+}

@@ -69,15 +69,16 @@ fn array<'b, 'k, Q, T>(x: &Acc<X<'b>, Q>, t: &Ty<T>, k: Guard<'k>) -> Result<Acc
     Ok(x.cast(q.then(eq_arr(Equal::refl(), elt))))
 }
 
-/// The new code for an array, with lanes in any case.
-fn with_lanes<'b, 'k, A, Sh, T>(
-    a: &Acc<A, Arr<Sh, T>>,
+/// An operand with lanes in any case. The code that is already made is used, since to make it again for each operand of each operation
+/// would take a time that is exponential in the depth of the code.
+fn with_lanes<'b, 'g, 'k, Sh, T>(
+    a: Operand<'b, 'g, Sh, T>,
     s: Scope<'_, 'b>,
     k: Guard<'k>,
 ) -> Result<Acc<X<'b>, Arr<X<'k>, T>>, Stuck> {
-    fresh2(|g, h| match operand(a, s, g)? {
-        Operand::Lanes(x) => array(&x, &a.sh_elt().1, k),
-        Operand::Shared(x) => array(&s.repeat(&x, h)?, &a.sh_elt().1, k),
+    fresh1(|h| match a {
+        Operand::Lanes(x) => array(&x, &x.sh_elt().1, k),
+        Operand::Shared(x) => array(&s.repeat(&x, h)?, &x.sh_elt().1, k),
     })
 }
 
@@ -131,15 +132,15 @@ fn operation<'a, 'r, 'b, 'm>(
         AccOp::Map { f, a, .. } => fresh1(|k| match (free1(f, s), operand(a, s, k)?) {
             (Some(f), Operand::Shared(x)) => shared(&Acc::map(&f, &x, at), m),
             (Some(f), Operand::Lanes(x)) => lanes(&Acc::map(&f, &x, at), m),
-            (None, _) => fresh1(|k| elementwise(f, &with_lanes(a, s, k)?, at, s, m)),
+            (None, x) => fresh1(|k| elementwise(f, &with_lanes(x, s, k)?, at, s, m)),
         }),
         AccOp::ZipWith { f, a, b, .. } => fresh2(|k, l| {
-            let free = free2(f, s);
-            if let (Some(f), Operand::Shared(x), Operand::Shared(y)) = (&free, operand(a, s, k)?, operand(b, s, l)?) {
-                return shared(&Acc::zip_with(f, &x, &y, at), m);
+            let (free, x, y) = (free2(f, s), operand(a, s, k)?, operand(b, s, l)?);
+            if let (Some(f), Operand::Shared(x), Operand::Shared(y)) = (&free, &x, &y) {
+                return shared(&Acc::zip_with(f, x, y, at), m);
             }
             fresh2(|k, l| {
-                let (x, y) = (with_lanes(a, s, k)?, with_lanes(b, s, l)?);
+                let (x, y) = (with_lanes(x, s, k)?, with_lanes(y, s, l)?);
                 let q = y.sh_elt().0.same(&x.sh_elt().0).ok_or_else(|| Stuck::broken("equal ranks"))?;
                 let y = y.cast(eq_arr(q, Equal::refl()));
                 if let Some(f) = &free {
@@ -162,8 +163,8 @@ fn operation<'a, 'r, 'b, 'm>(
             match (free(z, s), operand(a, s, k)?) {
                 (Some(z), Operand::Shared(x)) => shared(&Acc::fold(&f, &z, &x, at), m),
                 (Some(z), Operand::Lanes(x)) => lanes(&Acc::fold(&f, &z, &rows(&x, h)?, at), m),
-                (None, _) => fresh1(|k| {
-                    let x = rows(&with_lanes(a, s, k)?, h)?;
+                (None, x) => fresh1(|k| {
+                    let x = rows(&with_lanes(x, s, k)?, h)?;
                     lanes(&Acc::fold1(&f, &with_first(Dir::Left, z, &x, at, s)?, at), m)
                 }),
             }
@@ -180,8 +181,8 @@ fn operation<'a, 'r, 'b, 'm>(
             match (free(z, s), operand(a, s, k)?) {
                 (Some(z), Operand::Shared(x)) => shared(&Acc::scan(*dir, &f, &z, &x, at), m),
                 (Some(z), Operand::Lanes(x)) => lanes(&Acc::scan(*dir, &f, &z, &rows(&x, h)?, at), m),
-                (None, _) => fresh1(|k| {
-                    let x = rows(&with_lanes(a, s, k)?, h)?;
+                (None, x) => fresh1(|k| {
+                    let x = rows(&with_lanes(x, s, k)?, h)?;
                     lanes(&Acc::scan1(*dir, &f, &with_first(*dir, z, &x, at, s)?, at), m)
                 }),
             }
@@ -200,11 +201,11 @@ fn operation<'a, 'r, 'b, 'm>(
         AccOp::Permute { comb, defaults, index, a, .. } => fresh2(|k, l| {
             let comb = free2(comb, s).ok_or_else(operator)?;
             let (free, d, x) = (free1(index, s), operand(defaults, s, k)?, operand(a, s, l)?);
-            if let (Some(index), Operand::Shared(d), Operand::Shared(x)) = (free, d, x) {
-                return shared(&Acc::permute(&comb, &d, &index, &x, at), m);
+            if let (Some(index), Operand::Shared(d), Operand::Shared(x)) = (&free, &d, &x) {
+                return shared(&Acc::permute(&comb, d, index, x, at), m);
             }
             fresh2(|k, l| {
-                let (d, x) = (with_lanes(defaults, s, k)?, with_lanes(a, s, l)?);
+                let (d, x) = (with_lanes(d, s, k)?, with_lanes(x, s, l)?);
                 let (to, from) = (d.sh_elt().0, x.sh_elt().0);
                 let index = of_index(index, (&a.sh_elt().0, &from), s, |lane, target| {
                     Exp::pair(&target.fst(), &join(&to, lane, &target.snd()))

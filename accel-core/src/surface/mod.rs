@@ -9,6 +9,7 @@ mod boundaries;
 mod control;
 mod convolutions;
 pub mod derive_support;
+mod directions;
 mod elementwise;
 mod exp;
 mod extents;
@@ -45,6 +46,8 @@ pub use axes::HasAxis;
 pub use boundaries::{Boundary, Clamp, Constant, Mirror, Neighbours, Outside, Wrap, pad, stencil};
 pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
 pub use convolutions::{Conv, Layout, conv1d, conv2d};
+#[doc(hidden)]
+pub use directions::along_constants;
 pub use elementwise::{Column, Operand, Row, column, row, where_};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};

@@ -102,6 +102,16 @@ fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> Nod
     if first { b.push((pairs.fst)(x), p.0.clone()) } else { b.push((pairs.snd)(x), p.1.clone()) }
 }
 
+/// A pair of arrays or tuples of them.
+pub(crate) fn array_pair(b: &mut Builder, x: NodeId, y: NodeId) -> NodeId {
+    push_pair(b, &ARRAYS, x, y)
+}
+
+/// A component of a pair of arrays or tuples of them.
+pub(crate) fn array_component(b: &mut Builder, x: NodeId, first: bool) -> NodeId {
+    push_component(b, &ARRAYS, x, first)
+}
+
 fn nest(pairs: &Pairs, at: At, parts: &[Handle]) -> Handle {
     build("tuple", at, |b| {
         let mut parts = parts.iter();

@@ -1,23 +1,37 @@
 //! Many small products, such as those of 3 × 3 matrices. A call of the library for each of them would take longer than the
 //! product, and generated loops do not know how few iterations they have. Here the number of columns is a constant, so that a row
-//! of the result stays in registers, and so are the other two extents if all three are equal.
+//! of the result stays in registers, and so are the other two extents if all three are equal. Rows whose numbers are adjacent are
+//! read and written as vectors.
 
 use super::shape::{Dim, Products, Shape, count_of, start};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Range};
 
 /// The largest extent of a small product.
 const LARGEST: usize = 8;
 /// Below this number of multiplications of all products, the generated loops are faster.
 const MIN_WORK: usize = 1 << 12;
-/// The number of multiplications of a task.
-const TASK: usize = 1 << 17;
+/// The number of multiplications of a task: five to ten microseconds, so that threads finish together.
+const TASK: usize = 1 << 15;
 
 /// The numbers of products.
-pub trait Number: Copy + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync {}
-impl Number for f32 {}
-impl Number for f64 {}
+pub trait Number: Copy + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync {
+    /// `self * x + sum`, rounded once.
+    fn multiply_add(self, x: Self, sum: Self) -> Self;
+}
+impl Number for f32 {
+    #[inline(always)]
+    fn multiply_add(self, x: f32, sum: f32) -> f32 {
+        self.mul_add(x, sum)
+    }
+}
+impl Number for f64 {
+    #[inline(always)]
+    fn multiply_add(self, x: f64, sum: f64) -> f64 {
+        self.mul_add(x, sum)
+    }
+}
 
 /// Whether these are many small products.
 pub fn are_small(shape: &Shape) -> bool {
@@ -34,22 +48,38 @@ impl<T: Number> Products<'_, T> {
         let shape = self.shape;
         let each = shape.work().saturating_mul(count_of(&shape.added)).max(1);
         let (n, part) = (count_of(&shape.batch), (TASK / each).max(1));
-        let task = |t: usize| {
-            let range = t * part..n.min((t + 1) * part);
-            // With the vectors of this processor.
-            // SAFETY: the caller's guarantee; different sums have different results.
-            Arch::new().dispatch(|| unsafe { self.range(range) });
-        };
+        // With the vectors of this processor. Different sums have different results.
+        let task = |t: usize| Arch::new().dispatch(Task { products: self, range: t * part..n.min((t + 1) * part) });
         match n.div_ceil(part) {
             1 => task(0),
             tasks => (0..tasks).into_par_iter().for_each(task),
         }
     }
+}
 
+/// A range of the sums of products that are [small](are_small), in arrays that have all elements to which the strides lead, and with a
+/// result that nobody else uses.
+struct Task<'t, T> {
+    products: &'t Products<'t, T>,
+    range: Range<usize>,
+}
+
+impl<T: Number> WithSimd for Task<'_, T> {
+    type Output = ();
     #[inline(always)]
-    unsafe fn range(&self, range: std::ops::Range<usize>) {
-        // Rows whose numbers are adjacent are written as vectors.
-        let Shape { rows, columns, reduced, .. } = *self.shape;
+    fn with_simd<S: Simd>(self, _: S) {
+        // Processors with vectors multiply and add in one instruction. NOTE [Fused multiply-add] in `accel_codegen`.
+        match S::F64_LANES > 1 {
+            true => self.compute::<true>(),
+            false => self.compute::<false>(),
+        }
+    }
+}
+
+impl<T: Number> Task<'_, T> {
+    #[inline(always)]
+    fn compute<const FUSED: bool>(self) {
+        let Shape { rows, columns, reduced, .. } = *self.products.shape;
         let swap = rows.strides[0].abs() < columns.strides[0].abs();
         let sides = match swap {
             true => [columns, rows, reduced].map(Dim::exchanged),
@@ -57,13 +87,17 @@ impl<T: Number> Products<'_, T> {
         };
         let [rows, columns, reduced] = sides;
         let is_square = rows.extent == columns.extent && columns.extent == reduced.extent;
+        let are_adjacent = columns.strides[0] == 1 && columns.strides[2] == 1;
+        // Extents and strides that are constants here are constants in the loops, which are inlined.
         macro_rules! with {
             ($($n:literal)*) => {
-                // SAFETY: the caller's guarantee.
-                match (columns.extent, is_square) {
+                match columns.extent {
                     $(
-                        ($n, true) => unsafe { self.sums::<$n, true>(range, sides, swap) },
-                        ($n, false) => unsafe { self.sums::<$n, false>(range, sides, swap) },
+                        $n if sides == dense($n) => self.sums::<$n, true, FUSED>(dense($n), swap),
+                        $n if is_square && are_adjacent => self.sums::<$n, true, FUSED>(square($n, sides), swap),
+                        $n if is_square => self.sums::<$n, false, FUSED>(square($n, sides), swap),
+                        $n if are_adjacent => self.sums::<$n, true, FUSED>(sides, swap),
+                        $n => self.sums::<$n, false, FUSED>(sides, swap),
                     )*
                     _ => unreachable!("a product that is not small"),
                 }
@@ -72,50 +106,80 @@ impl<T: Number> Products<'_, T> {
         with!(2 3 4 5 6 7 8)
     }
 
-    /// The sums of a range, with `N` columns. If the products are of square matrices, all extents are `N`.
+    /// The sums with `N` columns. If `ADJACENT`, the numbers of a row are: those of the result and of the right operand.
     #[inline(always)]
-    unsafe fn sums<const N: usize, const SQUARE: bool>(
-        &self,
-        range: std::ops::Range<usize>,
+    fn sums<const N: usize, const ADJACENT: bool, const FUSED: bool>(
+        self,
         [rows, columns, reduced]: [Dim; 3],
         swap: bool,
     ) {
-        let (height, depth) = if SQUARE { (N, N) } else { (rows.extent, reduced.extent) };
-        let added = count_of(&self.shape.added);
-        for i in range {
-            let all = self.all.at(start(&self.shape.batch, i));
-            let mut sums = [[T::default(); N]; LARGEST];
-            for k in 0..added {
-                let m = if added == 1 { all } else { all.at(start(&self.shape.added, k)) };
+        let Products { shape, all, factor, init } = *self.products;
+        let (height, depth) = (rows.extent, reduced.extent);
+        for i in self.range {
+            for k in 0..count_of(&shape.added) {
+                let m = all.at(start(&shape.batch, i)).at(start(&shape.added, k));
                 let [left, right] = m.operands(swap);
-                let mut copy = [[T::default(); N]; LARGEST];
-                for (d, line) in copy.iter_mut().enumerate().take(depth) {
-                    for (c, x) in line.iter_mut().enumerate() {
-                        // SAFETY: an element of an operand.
-                        *x =
-                            unsafe { *right.offset(d as isize * reduced.strides[2] + c as isize * columns.strides[2]) };
-                    }
+                let mut lines = [[T::default(); N]; LARGEST];
+                for (d, line) in lines.iter_mut().enumerate().take(depth) {
+                    // SAFETY: elements of an operand.
+                    *line = unsafe {
+                        row::<T, N, ADJACENT>(right.offset(d as isize * reduced.strides[2]), columns.strides[2])
+                    };
                 }
-                for (r, all) in sums.iter_mut().enumerate().take(height) {
-                    let mut sums = *all;
-                    for (d, line) in copy.iter().enumerate().take(depth) {
+                for r in 0..height {
+                    let mut sums = [T::default(); N];
+                    for (d, line) in lines.iter().enumerate().take(depth) {
                         // SAFETY: an element of the other operand.
                         let x = unsafe { *left.offset(r as isize * rows.strides[1] + d as isize * reduced.strides[1]) };
-                        sums.iter_mut().zip(line).for_each(|(sum, y)| *sum = *sum + x * *y);
+                        for (sum, y) in sums.iter_mut().zip(line) {
+                            *sum = if FUSED { x.multiply_add(*y, *sum) } else { *sum + x * *y };
+                        }
                     }
-                    *all = sums;
-                }
-            }
-            for (r, sums) in sums.iter().enumerate().take(height) {
-                for (c, sum) in sums.iter().enumerate() {
-                    // SAFETY: an element of the result. Without an initial value, it has one.
+                    // SAFETY: elements of the result. Without an initial value, and after the first of the products that are added, they
+                    // have values.
                     unsafe {
-                        let to = all.to.offset(r as isize * rows.strides[0] + c as isize * columns.strides[0]);
-                        let first = self.init.unwrap_or_else(|| *to);
-                        to.write(first + self.factor * *sum);
+                        let to = m.to.offset(r as isize * rows.strides[0]);
+                        let first = match init {
+                            Some(init) if k == 0 => [init; N],
+                            _ => row::<T, N, ADJACENT>(to, columns.strides[0]),
+                        };
+                        let mut found = first;
+                        found.iter_mut().zip(sums).for_each(|(x, sum)| *x = *x + factor * sum);
+                        match ADJACENT {
+                            true => to.cast::<[T; N]>().write(found),
+                            false => (0..N).for_each(|c| to.offset(c as isize * columns.strides[0]).write(found[c])),
+                        }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The rows, columns and the reduced dimension of square matrices.
+#[inline(always)]
+fn square(n: usize, sides: [Dim; 3]) -> [Dim; 3] {
+    sides.map(|side| Dim { extent: n, ..side })
+}
+
+/// Those of square matrices whose rows follow each other.
+#[inline(always)]
+fn dense(n: usize) -> [Dim; 3] {
+    let line = n as isize;
+    [[line, line, 0], [1, 0, 1], [0, 1, line]].map(|strides| Dim { extent: n, strides })
+}
+
+/// `N` numbers with this distance, or adjacent ones.
+///
+/// # Safety
+/// They are elements of one array.
+#[inline(always)]
+unsafe fn row<T: Copy + Default, const N: usize, const ADJACENT: bool>(from: *const T, stride: isize) -> [T; N] {
+    // SAFETY: the caller's guarantee.
+    unsafe {
+        match ADJACENT {
+            true => *from.cast(),
+            false => std::array::from_fn(|c| *from.offset(c as isize * stride)),
         }
     }
 }
