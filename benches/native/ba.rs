@@ -3,8 +3,7 @@
 #[path = "../../examples/ba/geometry.rs"]
 mod geometry;
 #[path = "../../examples/ba/jacobian.rs"]
-#[expect(dead_code, reason = "the residuals are not timed")]
-mod jacobian;
+pub mod jacobian;
 
 use super::ba_by_hand;
 use accel::prelude::*;

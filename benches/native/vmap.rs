@@ -1,10 +1,6 @@
 //! Programs for one row that `vmap` applies to many, and whole matrices of derivatives.
 
-#[path = "../../examples/ba/geometry.rs"]
-mod geometry;
-#[path = "../../examples/ba/jacobian.rs"]
-mod jacobian;
-
+use super::ba::jacobian;
 use accel::prelude::*;
 use accel::{SparsePattern, sparse_jacobian_on};
 use adbench::BaFile;

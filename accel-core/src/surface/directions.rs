@@ -1,7 +1,7 @@
 //! Derivatives in several constant directions.
 
 use super::graph::{ArrayOp, Builder, Lam, NodeId, Op, ScalarOp, build, record};
-use super::nodes::{array_component, array_pair};
+use super::nodes::array_component;
 use crate::ast::{Program, deep};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub fn along_constants(derivative: &Program, directions: &[Vec<f64>]) -> Result<
             let both = b.id(both);
             let [x, dx] = [true, false].map(|first| array_component(b, both, first));
             let along = |b: &mut Builder, dx| {
-                let both = array_pair(b, x, dx);
+                let both = b.array_pair(x, dx);
                 let results = b.push(ArrayOp::Call(derivative.clone(), both), derivative.result().clone());
                 array_component(b, results, false)
             };
@@ -34,10 +34,10 @@ pub fn along_constants(derivative: &Program, directions: &[Vec<f64>]) -> Result<
             for direction in directions {
                 let constants = constants(b, dx, &mut direction.iter().copied());
                 let tangents = along(b, constants);
-                all = Some(all.map_or(tangents, |all| array_pair(b, all, tangents)));
+                all = Some(all.map_or(tangents, |all| b.array_pair(all, tangents)));
             }
             let last = along(b, dx);
-            all.map_or(last, |all| array_pair(b, all, last))
+            all.map_or(last, |all| b.array_pair(all, last))
         })
     })?;
     elaborate(&staged)
@@ -50,7 +50,7 @@ fn constants(b: &mut Builder, like: NodeId, numbers: &mut dyn Iterator<Item = f6
             let [x, y] = [true, false].map(|first| array_component(b, like, first));
             let x = constants(b, x, numbers);
             let y = constants(b, y, numbers);
-            array_pair(b, x, y)
+            b.array_pair(x, y)
         }),
         RawTy::Array(array) => {
             let element = array.1.clone();

@@ -13,7 +13,6 @@
 //! the right, and grows there.
 
 use super::extents::{Extents, Nodes};
-use super::nodes::{ARRAYS, push_pair};
 use crate::error::{Error, Result};
 use crate::repr::{Agreement, RawTy};
 use std::cell::RefCell;
@@ -153,6 +152,12 @@ impl Builder<'_> {
         Some(value)
     }
 
+    /// A pair of arrays or tuples of them.
+    pub fn array_pair(&mut self, x: NodeId, y: NodeId) -> NodeId {
+        let ty = RawTy::pair(self.ty(x), self.ty(y));
+        self.push(ArrayOp::Pair(x, y), ty)
+    }
+
     /// The array without dimensions that contains a number.
     pub fn unit(&mut self, x: NodeId) -> NodeId {
         let index = self.push(Op::Param, RawTy::Unit);
@@ -254,10 +259,10 @@ pub(crate) fn lifted(args: Handle, captured: &[Captured], at: &'static Location<
         let all = captured.iter().rev().fold(none, |rest, c| {
             let value = b.id(c.value);
             let array = if c.is_number { b.unit(value) } else { value };
-            push_pair(b, &ARRAYS, array, rest)
+            b.array_pair(array, rest)
         });
         let args = b.id(args);
-        push_pair(b, &ARRAYS, args, all)
+        b.array_pair(args, all)
     })
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y
 }
 
 /// The operations on pairs in one of the two layers.
-pub(super) struct Pairs {
+struct Pairs {
     pair: fn(NodeId, NodeId) -> Op,
     fst: fn(NodeId) -> Op,
     snd: fn(NodeId) -> Op,
@@ -80,11 +80,11 @@ const SCALARS: Pairs = Pairs {
     fst: |x| ScalarOp::Fst(x).into(),
     snd: |x| ScalarOp::Snd(x).into(),
 };
-pub(super) const ARRAYS: Pairs =
+const ARRAYS: Pairs =
     Pairs { pair: |x, y| ArrayOp::Pair(x, y).into(), fst: |x| ArrayOp::Fst(x).into(), snd: |x| ArrayOp::Snd(x).into() };
 
 /// Adds a pair.
-pub(super) fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
+fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
     let ty = RawTy::pair(b.ty(x), b.ty(y));
     b.push((pairs.pair)(x, y), ty)
 }
@@ -100,11 +100,6 @@ fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> Nod
         return x;
     };
     if first { b.push((pairs.fst)(x), p.0.clone()) } else { b.push((pairs.snd)(x), p.1.clone()) }
-}
-
-/// A pair of arrays or tuples of them.
-pub(crate) fn array_pair(b: &mut Builder, x: NodeId, y: NodeId) -> NodeId {
-    push_pair(b, &ARRAYS, x, y)
 }
 
 /// A component of a pair of arrays or tuples of them.

@@ -243,12 +243,17 @@ impl Pass {
         let state = &to[..init.len()];
         let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
         let how = self.how(&of_body, found, taken)?;
+        let counters = [found.steps.counters[0], other.counters[0]];
+        let at = at(counters, site);
         if let Some(budget) = self.budget.filter(|_| !how.updates.is_empty())
             && let all = changing(&of_body, found, taken)
-            && let Some(blocks) = Blocks::new(&mut self.program, &of_body, found, &all, &how.updates, site)
+            && let Some(blocks) = Blocks::new(&mut self.program, &of_body, counters[0], &all, &how.updates, site)
         {
             let copies = self.without_lists(b, first, found, taken, &blocks.rows().collect());
-            blocks.insert(self, b, [first, found.second], budget)?;
+            let tape = (self.tapes, budget);
+            self.tapes += 1;
+            blocks.insert(&mut self.program, b, [first, found.second], tape, &at)?;
+            self.definitions.add(b, &self.program.arrays);
             self.drop_results(b, |a| copies.contains(a));
             return Some(taken.clone());
         }
@@ -263,7 +268,6 @@ impl Pass {
             let info = self.program.arrays[*a].clone();
             names.insert(*a, self.program.arrays.push(info));
         }
-        let at = at(found.steps.counters[0], other.counters[0], site);
         let undone = |(k, all): (&usize, &Vec<ArrayId>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
@@ -420,7 +424,7 @@ fn changing(of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> BTreeSet<u
 }
 
 /// The number of the state that a step of the second loop needs: `n - 1 - k`
-fn at(n: ArrayId, k: ArrayId, site: SiteId) -> ScalarFn {
+fn at([n, k]: [ArrayId; 2], site: SiteId) -> ScalarFn {
     let mut b = Builder::new(&[]);
     let mut number = |array: ArrayId| {
         let to = b.reg(ScalarType::I64);

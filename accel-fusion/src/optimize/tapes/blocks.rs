@@ -18,7 +18,6 @@
 
 use super::step::{self, Body};
 use super::undo::{Undone, Update};
-use super::{Pair, Pass, at};
 use crate::kernel::builder::{Builder, index_types};
 
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, width};
@@ -45,8 +44,8 @@ pub struct Blocks {
     kept: Vec<ArrayId>,
     next: Vec<ArrayId>,
     step: Vec<Stmt>,
-    /// The arrays that count the steps of both loops.
-    counters: [ArrayId; 2],
+    /// The array that counts the steps.
+    counter: ArrayId,
     /// The number of steps of a block.
     size: ArrayId,
     /// The block of a step of the second loop, and the place in it.
@@ -104,18 +103,17 @@ fn new_single(program: &mut Program, t: ScalarType) -> ArrayId {
 }
 
 impl Blocks {
-    /// The blocks of a loop with these updates of components, of which the components `changing` are wanted. `None` if the steps cannot be
-    /// taken again.
+    /// The blocks of a loop with these updates of components, of which the components `changing` are wanted. `counter` counts its steps.
+    /// `None` if the steps cannot be taken again.
     pub fn new(
         program: &mut Program,
         of_body: &Body,
-        found: &Pair,
+        counter: ArrayId,
         changing: &BTreeSet<usize>,
         updates: &BTreeMap<usize, Vec<ArrayId>>,
         site: SiteId,
     ) -> Option<Blocks> {
-        let counters = [found.steps.counters[0], found.counters.as_ref()?.counters[0]];
-        let counts = of_body.state.iter().position(|a| *a == counters[0])?;
+        let counts = of_body.state.iter().position(|a| *a == counter)?;
         let wanted = changing.iter().copied().chain([counts]).collect();
         let (kept, used) = of_body.closure(&wanted)?;
         let [size, want, place] = [(); 3].map(|()| new_single(program, ScalarType::I64));
@@ -136,7 +134,7 @@ impl Blocks {
             kept: kept.iter().map(|k| of_body.state[*k]).collect(),
             next: kept.iter().map(|k| of_body.next[*k]).collect(),
             step: used.iter().map(|k| of_body.stmts[*k].clone()).collect(),
-            counters,
+            counter,
             size,
             want,
             place,
@@ -176,7 +174,7 @@ impl Blocks {
         let state: Vec<ArrayId> = self.kept.iter().map(|a| new_like(program, *a)).collect();
         let mut names: BTreeMap<ArrayId, ArrayId> = self.kept.iter().copied().zip(state.iter().copied()).collect();
         let mut code = Code::new(self.site);
-        let (k, end) = (code.number(names[&self.counters[0]]), end(&mut code));
+        let (k, end) = (code.number(names[&self.counter]), end(&mut code));
         let continues = new_single(program, ScalarType::Bool);
         let cond = single(continues, code.compared(Cmp::Lt, k, end), self.site);
         let block = step::copy(program, std::mem::take(&mut body.stmts), &mut names);
@@ -186,17 +184,23 @@ impl Blocks {
         Some((Stmt { op: Op::While { to, init, cond, body: (block, results) }, site: self.site }, state))
     }
 
-    /// Keeps states in the loop at `first`, and gets them back in the one at `second`.
-    pub fn insert(self, pass: &mut Pass, b: &mut Block, [first, second]: [usize; 2], budget: usize) -> Option<()> {
-        let (program, site) = (&mut pass.program, self.site);
-        let tape = pass.tapes;
-        pass.tapes += 1;
+    /// Keeps states in the loop at `first` on this tape, and gets them back in the one at `second`, whose step belongs to step `last` of
+    /// the first one.
+    pub fn insert(
+        self,
+        program: &mut Program,
+        b: &mut Block,
+        [first, second]: [usize; 2],
+        (tape, budget): (usize, usize),
+        last: &ScalarFn,
+    ) -> Option<()> {
+        let site = self.site;
         let lists = self.lists();
         let inner: Vec<ArrayId> = lists.iter().map(|a| new_like(program, *a)).collect();
 
         // The lists of the block that belongs to the step.
         let back: Vec<ArrayId> = self.kept.iter().map(|a| new_like(program, *a)).collect();
-        let counter = back[self.kept.iter().position(|a| *a == self.counters[0])?];
+        let counter = back[self.kept.iter().position(|a| *a == self.counter)?];
         let (again, state) = self.steps(
             program,
             back.clone(),
@@ -210,9 +214,8 @@ impl Blocks {
         let block = number.number(self.want);
         let step = (Block { stmts: vec![again] }, state);
         let recall = Op::Recall { to: back.clone(), tape, at: number.done(block), step };
-        let last = at(self.counters[0], self.counters[1], site);
         let end = |code: &mut Code| {
-            let (last, one) = (code.0.inline(&last, &[])[0], code.constant(1));
+            let (last, one) = (code.0.inline(last, &[])[0], code.constant(1));
             code.op(Num2::Add, last, one)
         };
         let (listing, _) = self.steps(program, back, end, &inner)?;
@@ -228,11 +231,11 @@ impl Blocks {
         let refill = Op::If { to: to.clone(), cond: code.compared(Cmp::Eq, want, have), then, otherwise };
 
         let mut code = Code::new(site);
-        let (last_step, size) = (code.0.inline(&last, &[])[0], code.number(self.size));
+        let (last_step, size) = (code.0.inline(last, &[])[0], code.number(self.size));
         let want = code.op(Num2::Div, last_step, size);
         let want = single(self.want, code.done(want), site);
         let mut code = Code::new(site);
-        let (last_step, size, block) = (code.0.inline(&last, &[])[0], code.number(self.size), code.number(self.want));
+        let (last_step, size, block) = (code.0.inline(last, &[])[0], code.number(self.size), code.number(self.want));
         let before = code.op(Num2::Mul, block, size);
         let place = code.op(Num2::Sub, last_step, before);
         let place = single(self.place, code.done(place), site);
@@ -258,7 +261,7 @@ impl Blocks {
         let initial: Vec<ArrayId> = empty.iter().flat_map(|s| s.op.defines().to_vec()).collect();
         let size = self.size_of_block(program, &b.stmts[first], budget);
         let mut code = Code::new(site);
-        let (k, block, zero) = (code.number(self.counters[0]), code.number(self.size), code.constant(0));
+        let (k, block, zero) = (code.number(self.counter), code.number(self.size), code.constant(0));
         let k = code.op(Num2::Rem, k, block);
         let keep = Stmt { op: Op::Keep { tape, arrays: self.kept.clone() }, site };
         let then = (Block { stmts: vec![keep] }, vec![]);
@@ -281,7 +284,6 @@ impl Blocks {
         }
         b.stmts.splice(second..second, empty);
         b.stmts.insert(first, size);
-        pass.definitions.add(b, &pass.program.arrays);
         Some(())
     }
 
