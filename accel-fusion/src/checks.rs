@@ -5,10 +5,10 @@
 //! mark, so every backend checks them as it checks all other reads, also reads from the memory of a strip. Their sites
 //! are marked `proved`, so that the error says that a proof was wrong. Kernels for special shapes, such as matrix
 //! products, only handle reads without checks. So programs with checked proofs do not use these kernels, and they are
-//! slow: they test the proofs, not the kernels. Writes need no such test. A loop writes at its own index. A permutation
-//! always checks its targets. A scatter that became a gather writes at its own index, and its reads are checked here.
+//! slow: they test the proofs, not the kernels. So do targets of permutations that are marked. Other writes need no such test: a
+//! loop writes at its own index, also one that was a scatter, and its reads are checked here.
 
-use crate::kernel::{Block, IndexVec, Instr, Program, Site, SiteId};
+use crate::kernel::{Block, IndexVec, Instr, Op, Program, Site, SiteId};
 use accel_core::ast::deep;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,10 @@ struct Sites {
 impl Sites {
     fn block(&mut self, b: &mut Block) {
         for s in &mut b.stmts {
+            if let Op::Permute { inside: inside @ true, .. } = &mut s.op {
+                *inside = false;
+                s.site = self.proved(s.site);
+            }
             s.op.scalar_fns_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
             deep(|| s.op.blocks_mut().into_iter().for_each(|b| self.block(b)));
         }

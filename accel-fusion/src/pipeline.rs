@@ -22,7 +22,8 @@ use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
     Assumptions, Fusion, REWRITES, StepCheck, compact, compute_operands as operands, define_copies, hoist_checks,
-    in_place, merge, scans_down, share, split, sums_of_loops, tapes, transpose_operands as transposed,
+    hoist_checks_of_states, in_place, merge, scans_down, share, split, sums_of_loops, tapes,
+    transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -120,7 +121,9 @@ const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
 const TRANSPOSE: Pass = Pass { name: "transpose", run: |p, _| Ok(transposed(p)) };
 /// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
-/// Replaces lists of states by tapes. It comes last: NOTE [Lists that become tapes].
+/// Checks indices once for all elements, of arrays that were rows of lists.
+const STATES: Pass = Pass { name: "states", run: |p, _| Ok(hoist_checks_of_states(p)) };
+/// Replaces lists of states by tapes. Nothing changes statements after it: NOTE [Lists that become tapes].
 const TAPES: Pass = Pass { name: "tapes", run: |p, learned| Ok(tapes(p, learned.tape_bytes)) };
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
@@ -161,12 +164,12 @@ impl Target {
 
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
-            Target::Any => vec![],
+            Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
-            Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE],
-            Target::Graphics => vec![OPERANDS],
+            Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
+            Target::Graphics => vec![OPERANDS, TAPES],
         };
-        COMMON.into_iter().chain(own).chain([TAPES])
+        COMMON.into_iter().chain(own)
     }
 }
 

@@ -169,3 +169,41 @@ fn rows_of_a_loop() {
     });
     check(&program, (0..9).map(|steps| (number(steps), matrix(6, 40))));
 }
+
+/// Blocks that a step of a loop replaces or adds, at places that are numbers in memory.
+#[test]
+fn parts_of_a_matrix_that_change() {
+    type M = Acc<Matrix<f64>>;
+    for adds in [false, true] {
+        let program = afun(move |steps: Acc<Scalar<i64>>, xs: M, ys: M| {
+            let (n, m) = ys.shape();
+            let step = |t: Exp<i64>, xs: M| match adds {
+                true => permute(|x, y| x + y, xs, |(i, j): (Exp<i64>, Exp<i64>)| (true, (i + t, j * 2i64 + t)), ys),
+                false => set_block(xs, (t, t), generate((n, m), |(i, j)| ys.at((i, j)) + xs.at((t, j)) * 0.5)),
+            };
+            aiterate_indexed(the(steps), step, xs)
+        });
+        for [n, m] in [[1, 1], [3, 5], [17, 33]] {
+            check(&program, (0..9).map(|steps| (number(steps), matrix(n + 4, 2 * m + 4), matrix(n, m))));
+        }
+        check(&program, [(number(3), matrix(4, 9), matrix(0, 3)), (number(3), matrix(2, 9), matrix(2, 3))]);
+    }
+}
+
+/// Reads of neighbours in the branches of a decision about the index.
+#[test]
+fn neighbours_where_there_are_some() {
+    let program = afun(|at: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
+        let t = the(at);
+        imap(
+            |i, y| {
+                let before = cond(i.eq(0), 0.0, xs.at(i + t - 1i64));
+                let behind = cond(i.lt(t), xs.at(i * 2i64), cond(i.ge(5).and(i.le(7)), xs.at(i + t), y));
+                before + behind * 2.0
+            },
+            ys,
+        )
+    });
+    check(&program, NUMBERS.into_iter().chain(11..30).map(|at| (number(at), vector(20), vector(10))));
+    check(&program, (0..9).map(|at| (number(at), vector(10), vector(4))));
+}

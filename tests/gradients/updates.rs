@@ -99,6 +99,31 @@ fn loops_list_what_branches_overwrite() {
     }
 }
 
+/// Columns of different lengths: the list has rows of the matrix's extent.
+#[test]
+fn loops_list_updates_of_different_extents() {
+    let triangle = |m: M| {
+        let (n, _) = m.shape();
+        let column = |j: Exp<i64>, l: M| {
+            let below = generate(n - j, |i| (l.at((i + j, j)) * m.at((j, i + j))).sin());
+            permute(|new, _| new, l, |i: Exp<i64>| (true, (i + j, j)), below)
+        };
+        aiterate_indexed(n, column, m)
+    };
+    let square = |a: V| generate((a.len(), a.len()), |(i, j)| a.at(i) * a.at(j) + 0.1);
+    jacobian(Short, move |a: V| triangle(square(a)));
+    let program = optimized_gradient(&afun(move |m: M| sum_all(triangle(m))));
+    assert!(program.tapes() == 0 && program.to_string().contains("Array2<bool, i64, i64, f64>"), "{program}");
+    // A branch does not update in some steps, and the first one has no element.
+    jacobian(ShortNonEmpty, move |a: V| {
+        let step = |i: Exp<i64>, l: M| {
+            let part = generate(i, |k| l.at((k, i)) * a.at(k));
+            acond((i % 2).eq(0), permute(|new, _| new, l, |k: Exp<i64>| (true, (i, k)), part), l)
+        };
+        aiterate_indexed(a.len(), step, square(a))
+    });
+}
+
 /// The optimised gradient of a program with one result.
 fn optimized_gradient<A: Arrays>(f: &Afun<A, Scalar<f64>>) -> Verified<Program> {
     let gradient = grad(f);

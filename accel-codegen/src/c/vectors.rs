@@ -4,6 +4,7 @@ use crate::text::declarations::Declarations;
 use crate::text::registers::Vectors;
 use crate::text::types::bytes;
 use accel_core::repr::ScalarType;
+use accel_core::repr::op::Float2;
 
 /// Declares vectors of numbers, vectors of eight numbers, their fused multiply-add, and the sums of eight vectors at
 /// once.
@@ -29,6 +30,25 @@ pub fn add_half(d: &mut Declarations, t: ScalarType, to: &str, half: usize) -> S
     });
     let lanes: Vec<_> = (4 * half..4 * half + 4).map(|l| l.to_string()).collect();
     format!("*(q_{t} *){to} += __builtin_shufflevector(sums, sums, {});", lanes.join(", "))
+}
+
+/// The product or quotient of vectors with strong zeros: C has no choice between vectors.
+pub fn strong(d: &mut Declarations, op: Float2, t: ScalarType, a: &str, b: &str) -> String {
+    let name = format!("{}_{t}", op.name());
+    let (sign, zeros) = match op {
+        Float2::StrongMul => ("*", "(a == zero) | (b == zero)"),
+        _ => ("/", "a == zero"),
+    };
+    d.declare_once(&format!("v_{name}"), || {
+        format!(
+            "static inline v_{t} v_{name}(v_{t} a, v_{t} b) {{\n    \
+             typedef i{width} mask __attribute__((vector_size(sizeof(v_{t}))));\n    \
+             const v_{t} zero = {{ 0 }};\n    \
+             return (v_{t})((mask)(a {sign} b) & ~(mask)({zeros}));\n}}",
+            width = 8 * bytes(t)
+        )
+    });
+    format!("v_{name}({a}, {b})")
 }
 
 /// Declares `a * b + c` with one rounding, if the processor supports it.

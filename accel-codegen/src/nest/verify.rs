@@ -20,7 +20,6 @@ use super::divided::check;
 use super::ir::*;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
 
@@ -353,15 +352,11 @@ impl Verifier<'_> {
         if !used.iter().any(|r| self.vectors.contains(r)) {
             return Ok(());
         }
-        let is_arithmetic = match i {
-            Instr::Op1(to, Op1::Num(Num1::Neg), _) => self.nest.types[*to].is_float(),
-            Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), ..) => {
-                self.nest.types[*to].is_float()
-            }
-            _ => false,
-        };
         self.vectors.extend(i.sets());
-        if is_arithmetic { Ok(()) } else { Err("no arithmetic of floating-point numbers in a vector loop".into()) }
+        match i.is_float_arithmetic(&self.nest.types) {
+            true => Ok(()),
+            false => Err("no arithmetic of floating-point numbers in a vector loop".into()),
+        }
     }
 
     /// Whether the numbers at a place are elements of a vector.

@@ -23,6 +23,7 @@ use crate::text::registers::Vectors;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
+use accel_core::repr::op::Op2;
 use accel_fusion::kernel::{Instr, Monoid, Program, Reg, ScalarFn, SiteId};
 use std::collections::BTreeSet;
 
@@ -343,7 +344,10 @@ impl NestText<'_, '_, '_> {
             }
             Instr::Op2(_, op, a, b) => {
                 let (a, b) = (self.vector(*a), self.vector(*b));
-                primitives::op2(self.w.declarations, *op, ScalarType::F64, &a, &b)
+                match op {
+                    Op2::Float(op) => vectors::strong(self.w.declarations, *op, self.t, &a, &b),
+                    _ => primitives::op2(self.w.declarations, *op, ScalarType::F64, &a, &b),
+                }
             }
             // Vectors are operands of arithmetic only.
             _ => return,

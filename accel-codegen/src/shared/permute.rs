@@ -31,6 +31,8 @@ pub struct Permute<'a> {
     rank: usize,
     /// The target of each source element.
     pub target: &'a ScalarFn,
+    /// Whether they are all within bounds.
+    inside: bool,
     /// The elements.
     pub element: &'a ScalarFn,
     comb: &'a ScalarFn,
@@ -41,9 +43,9 @@ pub struct Permute<'a> {
 impl Permute<'_> {
     /// The permutation that a statement executes.
     pub fn new<'a>(program: &Program, op: &'a Op) -> Option<Permute<'a>> {
-        let Op::Permute { to, extents, target, element, comb, monoid, .. } = op else { return None };
+        let Op::Permute { to, extents, target, inside, element, comb, monoid, .. } = op else { return None };
         let monoid = monoid.filter(|_| program.arrays[*to].columns.len() == 1 && comb.is_branch_free());
-        Some(Permute { to: *to, rank: extents.results.len(), target, element, comb, monoid })
+        Some(Permute { to: *to, rank: extents.results.len(), target, inside: *inside, element, comb, monoid })
     }
 
     /// Whether targets are so cheap that every thread can compute all of them.
@@ -77,7 +79,7 @@ impl Writer<'_> {
             let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
             w.code(p.target, &index(rank), &results);
             w.braces("if (keep)", |w| {
-                if target_rank > 0 {
+                if target_rank > 0 && !p.inside {
                     let site = w.site;
                     w.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
                 }

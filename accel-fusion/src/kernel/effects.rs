@@ -6,7 +6,8 @@ use super::ir::{Instr, Op, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Float1Class, Int2, Num2, Op1, Op2, OwnFloat1};
+use accel_core::repr::op::{Float1Class, Float2, Int2, Num1, Num2, Op1, Op2, OwnFloat1};
+use index_vec::IndexVec;
 
 /// What an instruction checks at run time. If the check fails, the program fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +49,17 @@ impl Instr {
                 calls.then_some((*to, *a))
             }
             _ => None,
+        }
+    }
+
+    /// Whether the instruction is arithmetic on floating-point numbers that processors do with vectors. (With strong zeros, too:
+    /// NOTE [Strong zeros] in `accel-ad`.)
+    pub fn is_float_arithmetic(&self, types: &IndexVec<Reg, ScalarType>) -> bool {
+        match self {
+            Instr::Op1(to, Op1::Num(Num1::Neg), _) => types[*to].is_float(),
+            Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), ..) => types[*to].is_float(),
+            Instr::Op2(_, Op2::Float(Float2::StrongMul | Float2::StrongDiv), ..) => true,
+            _ => false,
         }
     }
 

@@ -315,8 +315,10 @@ impl Evaluator<'_> {
             Op::Scan { to, kept, extents, reverse, down, rows } => {
                 vec![self.scan((*to, kept), extents, (*reverse, *down), rows, site)?]
             }
-            Op::Permute { defaults, extents, target, element, comb, .. } => {
-                vec![self.permute(*defaults, extents, [target, element, comb], site)?]
+            Op::Permute { defaults, extents, target, inside, element, comb, .. } => {
+                let permuted = self.permute(*defaults, extents, [target, element, comb], site);
+                let is_outside = |e: &Error| *inside && matches!(e, Error::OutOfBounds { .. });
+                vec![permuted.map_err(|e| if is_outside(&e) { scalar_evaluation::failed_proof(&e) } else { e })?]
             }
             Op::Argsort { keys, moved, .. } => self.argsort(*keys, moved, site)?,
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],

@@ -170,6 +170,8 @@ pub enum Op {
         /// From an index of the source: whether the element is kept, and the index of its target. A target out of
         /// bounds is an error.
         target: ScalarFn,
+        /// Whether all targets are within bounds, as something checked before: NOTE [Hoisted checks].
+        inside: bool,
         /// From an index of the source: the element.
         element: ScalarFn,
         /// From the new element and the old one: the combined one.

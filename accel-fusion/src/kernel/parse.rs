@@ -394,9 +394,10 @@ impl Parser {
             }
             "permute" => {
                 let (defaults, site, monoid) = (self.array()?, self.site()?, self.monoid());
+                let inside = self.accept("inside");
                 let (extents, target) = (self.code("extents")?, self.code("target")?);
                 let (element, comb) = (self.code("element")?, self.code("comb")?);
-                (Op::Permute { to: one, defaults, extents, target, element, comb, monoid }, site)
+                (Op::Permute { to: one, defaults, extents, target, inside, element, comb, monoid }, site)
             }
             "argsort" => {
                 let (keys, site) = (self.array()?, self.site()?);

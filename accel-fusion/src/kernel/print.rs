@@ -374,7 +374,10 @@ impl Printer<'_> {
                 let kept = if all { String::new() } else { format!(" keeping {}", list(kept, usize::to_string)) };
                 format!("scan @{site}{reverse}{down}{}{kept}", monoid(&rows.monoid))
             }
-            Op::Permute { defaults, monoid: k, .. } => format!("permute a{defaults} @{site}{}", monoid(k)),
+            Op::Permute { defaults, monoid: k, inside, .. } => {
+                let inside = if *inside { " inside" } else { "" };
+                format!("permute a{defaults} @{site}{}{inside}", monoid(k))
+            }
             Op::Argsort { keys, moved, .. } => {
                 let moved = list(moved, |a| a.map_or("positions".into(), |a| format!("a{a}")));
                 format!("argsort a{keys} @{site} moving {moved}")

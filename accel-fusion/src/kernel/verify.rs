@@ -245,7 +245,7 @@ impl<'a> Verifier<'a> {
                     format!("columns {kept:?} of {} kept as {}", types(&all), types(&to.columns))
                 })?;
             }
-            Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
+            Op::Permute { to, defaults, extents, target, element, comb, monoid, .. } => {
                 self.same(&[*defaults], &[*to])?;
                 let to = self.info(*to)?;
                 let source = index_types(extents.results.len());

@@ -368,7 +368,11 @@ impl Lower {
                 let to = self.arrays_of(t.raw());
                 let (extents, element) = (source.extents, source.element);
                 let monoid = comb.monoid();
-                self.stmt(Op::Permute { to: to.leaf(), defaults, extents, target, element, comb, monoid }, site);
+                let inside = false;
+                self.stmt(
+                    Op::Permute { to: to.leaf(), defaults, extents, target, inside, element, comb, monoid },
+                    site,
+                );
                 to
             }
             AccOp::Accumulate { sh, f, init, .. } => {

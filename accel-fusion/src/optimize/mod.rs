@@ -85,7 +85,7 @@ pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
 pub use compact::{Isolated, isolated};
 pub use folded_rows::{FoldedRows, folded_rows};
-pub(crate) use hoisted_checks::hoist_checks;
+pub(crate) use hoisted_checks::{hoist_checks, hoist_checks_of_states};
 pub(crate) use horizontal_fusion::merge;
 pub use index_digits::by_digits;
 pub use interior::{Interior, interior};

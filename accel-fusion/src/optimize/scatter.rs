@@ -116,7 +116,8 @@ fn scattered(pass: &mut Pass, p: Permute, target: Cleaned, site: SiteId) {
     let element = pass.clean(p.element, &p.source).code;
     let comb = pass.clean(p.comb, &[]).code;
     let Permute { to, defaults, extents, monoid, .. } = p;
-    pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, monoid }, site);
+    let target = target.code;
+    pass.emit(Op::Permute { to, defaults, extents, target, inside: false, element, comb, monoid }, site);
 }
 
 /// Emits a decision between the reduction and the scatter: NOTE [Targets within bounds]. Returns whether it did.

@@ -19,7 +19,8 @@ pub fn scattered_products(pass: &mut Pass, p: &Permute, site: SiteId) -> bool {
     let comb = pass.clean(p.comb, &[]).code;
     let extents = code_of(&mut pass.facts, &source);
     let [target, element] = all.each_ref().map(|cleaned| cleaned.code.clone());
-    let op = Op::Permute { to: p.to, defaults: p.defaults, extents, target, element, comb, monoid: p.monoid };
+    let (to, defaults, monoid) = (p.to, p.defaults, p.monoid);
+    let op = Op::Permute { to, defaults, extents, target, inside: false, element, comb, monoid };
     if StridedProduct::of_permute(&pass.program, &op).is_none() {
         return false;
     }

@@ -197,6 +197,7 @@ impl Splitter {
                 defaults: before,
                 extents: extents.clone(),
                 target: target.clone(),
+                inside: false,
                 element: restricted_to(element, vec![element.results[c]]),
                 comb: b.finish(vec![combined]),
                 monoid: Some(monoids[c]),

@@ -11,8 +11,8 @@
 //!
 //! Then every state is recalled once, and the tape is empty after the second loop. What is used in another way stays a
 //! list, for example one that the program returns. The pass works on kernel programs because there, all backends see its
-//! result, and fusion has removed everything between the list and its readers. It is the last pass: the statements that
-//! compute a state again are exact copies of the final statements of the first loop, so they give the same bits. A
+//! result, and fusion has removed everything between the list and its readers. It is the last pass but one, which only checks: the
+//! statements that compute a state again are exact copies of the final statements of the first loop, so they give the same bits. A
 //! component of the state that does not change needs no tape, and neither does one that is only updated (NOTE [Undone updates]).
 //!
 //! NOTE [Lists that only check]: a list demands that its rows have the same extents in every step. Other passes rely on
@@ -241,7 +241,7 @@ impl Pass {
         let Op::While { to, init, body, .. } = &b.stmts[first].op else { return None };
         let other = found.counters.as_ref()?;
         let state = &to[..init.len()];
-        let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
+        let of_body = Body { state, init, next: &body.1[..init.len()], stmts: &body.0.stmts };
         let how = self.how(&of_body, found, taken)?;
         let counters = [found.steps.counters[0], other.counters[0]];
         let at = at(counters, site);

@@ -140,7 +140,7 @@ impl Pass<'_> {
                 let (kept, reverse, down) = (kept.clone(), *reverse, *down);
                 self.emit(Op::Scan { to: *to, kept, extents, reverse, down, rows }, s.site);
             }
-            Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
+            Op::Permute { to, defaults, extents, target, element, comb, monoid, .. } => {
                 let defaults = self.alias(*defaults);
                 let (extents, source) = self.extents(extents);
                 let dims = self.facts.dims(defaults);

@@ -24,7 +24,7 @@ use crate::kernel::{
 };
 use crate::optimize::StridedProduct;
 use accel_core::ast::deep;
-use accel_core::repr::op::{Num1, Num2, Op1, Op2};
+use accel_core::repr::op::{Num2, Op2};
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
@@ -265,9 +265,9 @@ fn reads_across(op: &Op) -> bool {
         _ => false,
     };
     let is_arithmetic = |i: &Instr| match i {
-        Instr::Const(..) | Instr::Extent(..) | Instr::Read { .. } | Instr::Op1(_, Op1::Num(Num1::Neg), _) => true,
-        Instr::Op2(_, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), ..) => i.check(&rows.element).is_none(),
-        _ => false,
+        Instr::Const(..) | Instr::Extent(..) | Instr::Read { .. } => true,
+        Instr::Op2(_, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul), ..) => true,
+        i => i.is_float_arithmetic(&rows.element.types),
     };
     let is_sum =
         extents.results.len() > 1 && rows.float_sum().is_some() && rows.element.instrs.iter().all(is_arithmetic);

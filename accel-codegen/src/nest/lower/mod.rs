@@ -67,14 +67,10 @@ fn product(code: &ScalarFn) -> Option<Product> {
 }
 
 /// The register that an instruction sets, if it is arithmetic on numbers that differ between lanes.
-fn arithmetic(i: &Instr, varying: &IndexVec<Reg, bool>) -> Option<Reg> {
-    match i {
-        Instr::Op1(to, Op1::Num(Num1::Neg), a) if varying[*a] => Some(*to),
-        Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), a, b) if varying[*a] || varying[*b] => {
-            Some(*to)
-        }
-        _ => None,
-    }
+fn arithmetic(code: &ScalarFn, i: &Instr, varying: &IndexVec<Reg, bool>) -> Option<Reg> {
+    let mut used = vec![];
+    i.direct_uses(&mut used);
+    (i.is_float_arithmetic(&code.types) && used.iter().any(|r| varying[*r])).then(|| i.sets()[0])
 }
 
 fn each(var: Reg, from: Affine, to: Affine, body: Vec<Node>) -> Node {

@@ -52,7 +52,7 @@ impl<'a> TiledSum<'a> {
                     }
                     to.iter().for_each(|r| varying[*r] = true);
                 }
-                i if arithmetic(i, &varying).is_some() => i.sets().iter().for_each(|to| varying[*to] = true),
+                i if arithmetic(code, i, &varying).is_some() => i.sets().iter().for_each(|to| varying[*to] = true),
                 Instr::Op2(to, Op2::Num(op @ (Num2::Add | Num2::Sub)), a, b) if factor[*a] != 0 || factor[*b] != 0 => {
                     factor[*to] = if *op == Num2::Add { factor[*a] + factor[*b] } else { factor[*a] - factor[*b] };
                 }

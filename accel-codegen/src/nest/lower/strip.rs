@@ -101,7 +101,7 @@ impl<'a> StripSum<'a> {
                 i => {
                     let mut used = vec![];
                     i.direct_uses(&mut used);
-                    match arithmetic(i, &varying) {
+                    match arithmetic(code, i, &varying) {
                         Some(to) if used.iter().all(|r| code.types[*r] == code.types[result]) => varying[to] = true,
                         _ if used.iter().any(|r| depends(&varying, *r)) => return None,
                         _ => {}

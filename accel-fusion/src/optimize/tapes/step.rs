@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy)]
 pub struct Body<'a> {
     pub state: &'a [ArrayId],
+    pub init: &'a [ArrayId],
     pub next: &'a [ArrayId],
     pub stmts: &'a [Stmt],
 }

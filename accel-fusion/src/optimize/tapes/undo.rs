@@ -5,13 +5,16 @@
 //! loop begins with the last state and writes the old elements back, the last update first; what it gets is the state before
 //! the step, bit for bit. Both write in place, so a step takes time and memory in proportion to the update, not to the array.
 //!
-//! With a budget, they are listed for a part of the steps at a time: NOTE [Blocks of updates]. The lists must be smaller than the states: an update has fewer dimensions than the array, or a
-//! constant number of elements. As rows of a list, the updates of all steps have the same extents. An update in a branch of a
-//! conditional is listed in both branches: where it does not happen, the row says that nothing was overwritten.
+//! With a budget, they are listed for a part of the steps at a time: NOTE [Blocks of updates]. The lists must be smaller than the
+//! states: an update has fewer dimensions than the array, or a constant number of elements. As rows of a list, the updates of all
+//! steps have the same extents. If their own differ, as those of the columns of a triangle, a row has the extents of the array in
+//! the dimensions along which the targets lie, and says of the rest that nothing was overwritten. So it does in the other branch of
+//! a conditional if there is an update in one of them.
 
 use super::step::Body;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use crate::optimize::hoisted_checks::{index_factors, keeps_all};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -25,7 +28,7 @@ pub struct Update {
     /// The array of what it overwrites, and the list of such arrays.
     row: ArrayId,
     pub list: ArrayId,
-    /// The extents of the source.
+    /// The extents of a row.
     pub extents: ScalarFn,
     /// From an index of the source: whether the element has a target, the target, and the old element there.
     overwritten: ScalarFn,
@@ -46,12 +49,17 @@ pub struct Undone {
 }
 
 impl Body<'_> {
-    /// The updates that lead from a component of the state to its next value, in order, if all can be undone.
-    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<ArrayId>> {
+    /// The arrays that differ between steps.
+    fn inside(&self) -> BTreeSet<ArrayId> {
         let mut inside: BTreeSet<ArrayId> = self.state.iter().copied().collect();
         let nested = self.stmts.iter().flat_map(|s| s.op.blocks()).flat_map(Block::walk);
         inside.extend(self.stmts.iter().chain(nested).flat_map(|s| s.op.defines()));
-        let chain = Chain { program, inside: &inside, in_branch: false };
+        inside
+    }
+
+    /// The updates that lead from a component of the state to its next value, in order, if all can be undone.
+    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<ArrayId>> {
+        let chain = Chain { program, inside: &self.inside(), in_branch: false };
         let mut found = vec![];
         let first = chain.updates(self.stmts, self.next[k], &mut found)?;
         found.reverse();
@@ -72,7 +80,7 @@ impl Chain<'_> {
     fn updates(&self, stmts: &[Stmt], mut a: ArrayId, found: &mut Vec<ArrayId>) -> Option<ArrayId> {
         while let Some(s) = stmts.iter().find(|s| s.op.defines().contains(&a)) {
             a = match &s.op {
-                Op::Permute { to, defaults, extents, .. } if self.can_be_listed(*to, extents) => {
+                Op::Permute { to, defaults, .. } if self.row(&s.op).is_some() => {
                     found.push(*to);
                     *defaults
                 }
@@ -88,20 +96,41 @@ impl Chain<'_> {
         Some(a)
     }
 
-    /// Whether the list is smaller than the states, and its rows have the same extents in all steps. Both branches of a conditional
-    /// compute these extents, so they must be no error where there is no update.
-    fn can_be_listed(&self, a: ArrayId, extents: &ScalarFn) -> bool {
+    /// The extents of the rows of a list, if it is smaller than the states. Both branches of a conditional compute these extents, so
+    /// they must be no error where there is no update.
+    fn row(&self, op: &Op) -> Option<Row> {
+        let Op::Permute { to, extents, target, .. } = op else { return None };
         let mut mentioned = BTreeSet::new();
         arrays_mentioned(&extents.instrs, &mut mentioned);
+        let (rank, of_array) = (extents.results.len(), self.program.arrays[*to].rank);
         let is_constant = |r: &Reg| extents.instrs.iter().any(|i| matches!(i, Instr::Const(to, _) if to == r));
-        let is_small = extents.results.len() < self.program.arrays[a].rank || extents.results.iter().all(is_constant);
-        let never_fails = extents.instrs.iter().all(|i| matches!(i, Instr::Const(..) | Instr::Extent { .. }));
-        is_small && mentioned.is_disjoint(self.inside) && (never_fails || !self.in_branch)
+        if mentioned.is_disjoint(self.inside) {
+            let is_small = rank < of_array || extents.results.iter().all(is_constant);
+            let never_fails = extents.instrs.iter().all(|i| matches!(i, Instr::Const(..) | Instr::Extent { .. }));
+            return (is_small && (never_fails || !self.in_branch)).then_some(Row::Own);
+        }
+        if rank >= of_array || !extents.is_total() || !keeps_all(target) {
+            return None;
+        }
+        // If there are more elements than the extent along which their targets lie, some targets are outside: an error.
+        let factors = index_factors(target);
+        let along = |d: usize| {
+            target.results[1..].iter().position(|r| factors[*r].as_ref().is_some_and(|factors| factors[d] != 0))
+        };
+        Some(Row::Along((0..rank).map(along).collect::<Option<_>>()?))
     }
 }
 
-/// What is listed for an update.
-fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
+/// The extents of a row of a list of updates.
+enum Row {
+    /// Those of the update.
+    Own,
+    /// Those of the array in these dimensions.
+    Along(Vec<usize>),
+}
+
+/// What is listed for an update of an array with the extents of `initial`.
+fn logged(program: &mut Program, row: Row, s: &Stmt, initial: ArrayId) -> Option<Update> {
     let Op::Permute { to, defaults, extents, target, .. } = &s.op else { return None };
     let updated = *to;
     let info = program.arrays[*defaults].clone();
@@ -109,15 +138,27 @@ fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
     let index = b.params();
     let target = b.inline(target, &index);
     let (mut inside, to) = (target[0], target[1..].to_vec());
+    let mut bounds = vec![];
+    let extents = match row {
+        Row::Own => extents.clone(),
+        Row::Along(dims) => {
+            let own = b.inline(extents, &[]);
+            bounds.extend(index.into_iter().zip(own).map(|(i, n)| (Cmp::Lt, i, n)));
+            let mut b = Builder::new(&[]);
+            let extents = dims.into_iter().map(|k| b.extent(initial, k)).collect();
+            b.finish(extents)
+        }
+    };
     // A target out of bounds is the error of the update, which comes next.
     for (dim, i) in to.iter().enumerate() {
         let (zero, n) = (b.constant(Scalar::I64(0)), b.extent(*defaults, dim));
-        for (cmp, bound) in [(Cmp::Ge, zero), (Cmp::Lt, n)] {
-            let (holds, both) = (b.reg(ScalarType::Bool), b.reg(ScalarType::Bool));
-            b.emit(Instr::Op2(holds, Op2::Cmp(cmp), *i, bound));
-            b.emit(Instr::Op2(both, Op2::Logic(Logic::And), inside, holds));
-            inside = both;
-        }
+        bounds.extend([(Cmp::Ge, *i, zero), (Cmp::Lt, *i, n)]);
+    }
+    for (cmp, i, bound) in bounds {
+        let (holds, both) = (b.reg(ScalarType::Bool), b.reg(ScalarType::Bool));
+        b.emit(Instr::Op2(holds, Op2::Cmp(cmp), i, bound));
+        b.emit(Instr::Op2(both, Op2::Logic(Logic::And), inside, holds));
+        inside = both;
     }
     let (then, old) = b.block(|b| {
         let old: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
@@ -135,7 +176,7 @@ fn logged(program: &mut Program, s: &Stmt) -> Option<Update> {
     let info = &program.arrays[row];
     let list = program.arrays.push(ArrayInfo { rank: info.rank + 1, columns: info.columns.clone() });
     let overwritten = b.finish(results);
-    Some(Update { to: updated, row, list, extents: extents.clone(), overwritten, site: s.site })
+    Some(Update { to: updated, row, list, extents, overwritten, site: s.site })
 }
 
 impl Update {
@@ -189,6 +230,8 @@ impl Update {
             defaults: from,
             extents: self.extents.clone(),
             target: entry(0..1 + info.rank),
+            // What was outside is not kept.
+            inside: true,
             element: entry(1 + info.rank..columns.len()),
             comb: b.finish(new),
             monoid: None,
@@ -202,9 +245,13 @@ impl Undone {
     pub fn new(program: &mut Program, body: &Body, k: usize, updates: &[ArrayId], at: &ScalarFn) -> Option<Undone> {
         let nested = body.stmts.iter().flat_map(|s| s.op.blocks()).flat_map(Block::walk);
         let all: Vec<&Stmt> = body.stmts.iter().chain(nested).collect();
-        let updates = updates.iter().map(|a| logged(program, all.iter().find(|s| s.op.defines().contains(a))?));
+        let (state, inside) = (body.state[k], body.inside());
+        let updates = updates.iter().map(|a| {
+            let s = all.iter().find(|s| s.op.defines().contains(a))?;
+            let row = Chain { program, inside: &inside, in_branch: false }.row(&s.op)?;
+            logged(program, row, s, body.init[k])
+        });
         let updates = updates.collect::<Option<Vec<Update>>>()?;
-        let state = body.state[k];
         let after = program.arrays.push(program.arrays[state].clone());
         let (mut before, mut undo) = (after, vec![]);
         for u in updates.iter().rev() {
