@@ -107,8 +107,8 @@ pub(super) fn along(x: Exp<f64>, slope: Exp<f64>) -> Exp<f64> {
 
 /// `a` if `c` is true, `b` otherwise; only the chosen one is computed. For a tuple or a record, [`Exp::unlift`] returns the parts.
 // NOTE [Results of `cond`]: `cond` returns an `Exp<T>`, also for a tuple. In `count + cond(c, 1, 0)`, only the use says that the literals
-// are `i64`. rustc finds this because the result is an `Exp<_>`; if it were an unknown `S` (see NOTE [Types of scalar loops]), several implementations of `+`
-// would apply, and the literals would be taken for `i32`.
+// are `i64`. rustc finds this because the result is an `Exp<_>`; if it were an unknown `S` (NOTE [Types of scalar loops]), several
+// implementations of `+` would apply, and the literals would be taken for `i32`.
 #[track_caller]
 pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
     let (c, x, y) = (c.to_exp(), a.to_exp(), b.to_exp());
@@ -130,11 +130,12 @@ pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> 
 ///
 /// // The number of digits of an integer, and their sum.
 /// let digits = afun(|xs: Acc<Vector<i64>>| {
-///     let next = |(n, count, sum)| (n / 10, count + 1, sum + n % 10);
-///     map(|x| {
-///         let (_, count, sum) = while_(|(n, _, _)| n.gt(0), next, (x, 0i64, 0i64));
+///     let digits = |x: Exp<i64>| {
+///         let start = (x, 0i64, 0i64);
+///         let (_, count, sum) = while_(|(n, ..)| n.gt(0), |(n, count, sum)| (n / 10, count + 1, sum + n % 10), start);
 ///         (count, sum)
-///     }, xs)
+///     };
+///     map(digits, xs)
 /// });
 /// let ys = run_with(&Interpreter, &digits, &Array::vector(vec![7, 1984])).unwrap();
 /// assert_eq!(ys.to_vec(), [(1, 7), (4, 22)]);
