@@ -1,6 +1,6 @@
 //! A typed, staged, differentiable array language embedded in Rust.
 //!
-//! A program is an ordinary Rust function over arrays ([`Acc`](prelude::Acc)) and scalars ([`Exp`](prelude::Exp)). Calling
+//! A program is an ordinary Rust function over arrays ([`Acc`]) and scalars ([`Exp`]). Calling
 //! it builds a typed syntax tree. The library differentiates this tree by source transformation, and a backend runs it:
 //!
 //! ```
@@ -45,6 +45,10 @@ pub use accel_core::error::{Error, Result};
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, by, interp, nan, print, repr, surface, types};
+// NOTE [Names in rustc's messages]: rustc writes only `Snoc` if no other public item or variant of this crate and of std has this name,
+// and the program does not have it from `use accel::prelude::*`. Otherwise it writes the shortest path, such as `accel::Exp<f64>`.
+#[doc(no_inline)]
+pub use accel_core::prelude::*;
 pub use accel_derive::{Arrays, Elt};
 /// The cache of compiled programs on disk: its folder, its size, and how to clear it.
 ///
@@ -102,27 +106,27 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 ///
 /// | for | there are |
 /// | --- | --- |
-/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
+/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
-/// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
-/// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`linspace`](prelude::linspace), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
-/// | elementwise operations | Rust's operators and the methods of [`Exp`](prelude::Exp) on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`](prelude::where_), [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
-/// | folds of rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` folds of whole arrays |
-/// | functions of rows without overflow | [`log_sum_exp`](prelude::log_sum_exp), [`softmax`](prelude::softmax), [`log_softmax`](prelude::log_softmax), [`norm`](prelude::norm) |
-/// | statistics | [`mean`](prelude::mean), [`var`](prelude::var), [`std`](prelude::std()), [`argmax`](prelude::argmax), [`argmin`](prelude::argmin), [`one_hot`](prelude::one_hot) |
+/// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
+/// | making arrays | [`generate`], [`fill`], [`iota`], [`enum_from_n`], [`linspace`], [`unit`](prelude::unit()), [`use_`] |
+/// | elementwise operations | Rust's operators and the methods of [`Exp`] on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`], [`map`], [`zip_with`], [`imap`], [`zip`], with variants `_min` for arrays of different shapes, [`unzip`], [`indexed`] |
+/// | folds of rows | [`fold`], [`fold1`], [`sum`], [`product`], [`maximum`], [`minimum`], [`all`], [`any`], and with `_all` folds of whole arrays |
+/// | functions of rows without overflow | [`log_sum_exp`], [`softmax`], [`log_softmax`], [`norm`] |
+/// | statistics | [`mean`], [`var`], [`std`](prelude::std()), [`argmax`], [`argmin`], [`one_hot`] |
 /// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
-/// | scans | [`cumsum`](prelude::cumsum), [`cumprod`](prelude::cumprod), [`cummax`](prelude::cummax), [`cummin`](prelude::cummin), [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
-/// | segments of rows | [`fold_seg`](prelude::fold_seg), [`fold1_seg`](prelude::fold1_seg), [`scanl_seg`](prelude::scanl_seg), [`scanr_seg`](prelude::scanr_seg), their variants `scanl1_seg`, `scanl_ex_seg` and so on |
-/// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose), [`outer`](prelude::outer), [`bmm`](prelude::bmm), [`csr_matvec`](prelude::csr_matvec) |
-/// | convolutions | [`conv1d`](prelude::conv1d), [`conv2d`](prelude::conv2d) with [`Conv`](prelude::Conv) and [`Layout`](prelude::Layout) |
-/// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
-/// | selection and counting | [`filter`](prelude::filter), [`partition`](prelude::partition), [`unique`](prelude::unique), [`histogram`](prelude::histogram), [`sums_at`](prelude::sums_at), [`expand`](prelude::expand) |
-/// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |
-/// | parts and shapes | [`take`](prelude::take), [`skip`](prelude::skip), [`reverse`](prelude::reverse), [`roll`](prelude::roll), [`diff`](prelude::diff), [`concat`](prelude::concat), [`stack`](prelude::stack), [`Acc::split`](prelude::Acc::split), [`tile`](prelude::tile), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`every`](prelude::every), [`reshape`](prelude::reshape) |
-/// | neighbours | [`stencil`](prelude::stencil()), [`pad`](prelude::pad), with [`Clamp`](prelude::Clamp), [`Mirror`](prelude::Mirror), [`Wrap`](prelude::Wrap), [`Constant`](prelude::Constant), [`Outside`](prelude::Outside) |
-/// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
-/// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`aiterate_indexed`](prelude::aiterate_indexed), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
+/// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
+/// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
+/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`] |
+/// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
+/// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
+/// | selection and counting | [`filter`], [`partition`], [`unique`], [`histogram`], [`sums_at`], [`expand`] |
+/// | sorting | [`sort`], [`sort_by_key`], [`argsort`](prelude::argsort()), and the same with `_descending` |
+/// | parts and shapes | [`take`], [`skip`], [`reverse`], [`roll`], [`diff`], [`concat()`], [`stack`], [`Acc::split`](prelude::Acc::split), [`tile`], [`replicate`], [`slice()`], [`every`], [`reshape`] |
+/// | neighbours | [`stencil`](prelude::stencil()), [`pad`], with [`Clamp`], [`Mirror`], [`Wrap`], [`Constant`], [`Outside`] |
+/// | scalar code | the methods of [`Exp`], [`cond`], [`while_`], [`iterate`], [`sfoldl`], [`constant`], [`lit`]; [`the`] and [`Acc::at`](prelude::Acc::at) read arrays |
+/// | conditionals and loops over arrays | [`acond`], [`awhile`], [`aiterate`], [`aiterate_indexed`], [`map_accum_l`], [`map_accum_r`] |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
 /// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`check_grad`] compares a gradient with differences |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |

@@ -308,7 +308,7 @@ impl Labels {
 
     fn extend_<'a, 'e, 'f>(&mut self, tape: &Tele<X<'a>, X<'e>, X<'f>>) {
         fresh2(|n, m| {
-            if let TeleView::Snoc(init, rhs, _) = tape.view(n) {
+            if let TeleView::Extended(init, rhs, _) = tape.view(n) {
                 self.extend(&init);
                 let found = match rhs.view(m) {
                     ExpView::Op(ExpOp::Cond(..)) if has_tangent(rhs.ty()) => Activity::Active,
@@ -387,7 +387,7 @@ fn extend<A, A2>(tape: &ATele<A, A2>, labels: &mut Levels) {
 
 fn extend_<'a, 'b>(tape: &ATele<X<'a>, X<'b>>, labels: &mut Levels) {
     fresh2(|n, m| {
-        if let ATeleView::Snoc(init, rhs, _) = tape.view(n) {
+        if let ATeleView::Extended(init, rhs, _) = tape.view(n) {
             extend(&init, labels);
             let found = match rhs.view(m) {
                 AccView::Op(AccOp::Cond { .. }) if has_tangent(rhs.ty()) => Activity::Active,

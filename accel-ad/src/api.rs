@@ -14,7 +14,7 @@ use accel_core::pass::canonical_key;
 use accel_core::prelude::Scalar;
 use accel_core::program_cache::Derivation;
 use accel_core::repr::RawTy;
-use accel_core::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp, acond, transform_exp};
+use accel_core::surface::{Acc, IntoAcc, IntoExp, ToExp, acond, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -229,7 +229,7 @@ where
         matrix(p, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
             (true, _) => d.columns(),
             (false, true) => d.rows(),
-            (false, false) => acond(D::Parts::count(d.x).le(D::Result::count(d.y)), d.columns(), d.rows()),
+            (false, false) => acond(D::Parts::count(d.x).le(D::Result::count(d.y)), d.columns(), d.rows()).into_acc(),
         })
     })
 }
@@ -380,14 +380,14 @@ fn note_integers(user: Source, parts: &RawTy) {
 /// The gradient of `f` at `x` in scalar code (the thesis's `gradientE`).
 ///
 /// For a tuple or record `x`, the result is the tuple or record of the partial derivatives: `let (dx, dy) =
-/// gradient(|(x, y)| x * y, (x, y)).unlift()`. `f` may use variables and arrays of the surrounding program; the
+/// gradient(|(x, y)| x * y, (x, y))`. `f` may use variables and arrays of the surrounding program; the
 /// derivative is only with respect to `x`. Discrete parts of the result are zero.
 ///
 /// # Errors
 /// Reported when the surrounding program is run: a loop between `x` and the result.
 #[track_caller]
-pub fn gradient<P: Elt, B: IntoExp<Elt: Floating>>(f: impl FnOnce(P::Exp) -> B, x: impl IntoExp<Elt = P>) -> Exp<P> {
-    transform_exp("gradient", Arc::new(Gradient { with_value: false }), f, x.into_exp())
+pub fn gradient<P: Elt, B: IntoExp<Elt: Floating>>(f: impl FnOnce(P::Exp) -> B, x: impl IntoExp<Elt = P>) -> P::Exp {
+    P::unlift(transform_exp("gradient", Arc::new(Gradient { with_value: false }), f, x.into_exp()))
 }
 
 /// The value and the gradient of `f` at `x` in scalar code. See [`gradient`].
@@ -395,8 +395,8 @@ pub fn gradient<P: Elt, B: IntoExp<Elt: Floating>>(f: impl FnOnce(P::Exp) -> B, 
 pub fn value_and_gradient<P: Elt, B: IntoExp<Elt: Floating>>(
     f: impl FnOnce(P::Exp) -> B,
     x: impl IntoExp<Elt = P>,
-) -> Exp<(B::Elt, P)> {
-    transform_exp("value_and_gradient", Arc::new(Gradient { with_value: true }), f, x.into_exp())
+) -> (<B::Elt as Elt>::Exp, P::Exp) {
+    <(B::Elt, P)>::unlift(transform_exp("value_and_gradient", Arc::new(Gradient { with_value: true }), f, x.into_exp()))
 }
 
 /// The derivative of `f` at `x` in the direction `dx`, in scalar code (forward mode).
@@ -419,9 +419,10 @@ pub fn derivative<P: Elt, B: IntoExp>(
     f: impl FnOnce(P::Exp) -> B,
     x: impl IntoExp<Elt = P>,
     dx: impl ToExp<P>,
-) -> Exp<B::Elt> {
+) -> <B::Elt as Elt>::Exp {
     let both = (x.into_exp(), dx.to_exp()).into_exp();
-    transform_exp::<(P, P), _, _>("derivative", Arc::new(Directional { with_value: false }), |(x, _)| f(x), both)
+    let transform = Arc::new(Directional { with_value: false });
+    B::Elt::unlift(transform_exp::<(P, P), _, _>("derivative", transform, |(x, _)| f(x), both))
 }
 
 /// The value of `f` at `x` and its derivative in the direction `dx`, in scalar code. See [`derivative`].
@@ -430,12 +431,8 @@ pub fn value_and_derivative<P: Elt, B: IntoExp>(
     f: impl FnOnce(P::Exp) -> B,
     x: impl IntoExp<Elt = P>,
     dx: impl ToExp<P>,
-) -> Exp<(B::Elt, B::Elt)> {
+) -> (<B::Elt as Elt>::Exp, <B::Elt as Elt>::Exp) {
     let both = (x.into_exp(), dx.to_exp()).into_exp();
-    transform_exp::<(P, P), _, _>(
-        "value_and_derivative",
-        Arc::new(Directional { with_value: true }),
-        |(x, _)| f(x),
-        both,
-    )
+    let transform = Arc::new(Directional { with_value: true });
+    <(B::Elt, B::Elt)>::unlift(transform_exp::<(P, P), _, _>("value_and_derivative", transform, |(x, _)| f(x), both))
 }

@@ -59,7 +59,7 @@ impl<Sh: Shape, T: Floating> Coordinates for Array<Sh, T> {
         reshape(Sh::after(outer, shape(x)), list)
     }
     fn rows<P: Coordinates>(y: Acc<Self>, x: Acc<P>, pull: &dyn Fn(Acc<Self>) -> Acc<P>) -> Acc<Self::Jacobian<P>> {
-        P::under(vmap(|k| pull(direction(y, k)), iota(size(y))), shape(y), x)
+        P::under(vmap(|k| pull(direction(y, k)), iota(size(y))).into_acc(), shape(y), x)
     }
     fn columns<P: Coordinates>(y: Acc<Self>, x: Acc<P>, push: &dyn Fn(Acc<P>) -> Acc<Self>) -> Acc<Self::Jacobian<P>> {
         P::columns_of(y, x, push)

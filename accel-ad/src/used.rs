@@ -68,7 +68,7 @@ impl Used {
                 self.0.retain(|level| *level < size);
                 body.cast_env(q.sym())
             }
-            TeleView::Snoc(init, rhs, q) => {
+            TeleView::Extended(init, rhs, q) => {
                 let level = size - 1;
                 let rhs = if self.0.contains(&level) {
                     self.scalars_of(&rhs, level);
@@ -102,7 +102,7 @@ impl Used {
                 self.0.retain(|level| *level < size);
                 body.cast_env(q.sym())
             }
-            ATeleView::Snoc(init, rhs, q) => {
+            ATeleView::Extended(init, rhs, q) => {
                 let level = size - 1;
                 let rhs = if self.0.contains(&level) {
                     self.arrays_of(&rhs, level);

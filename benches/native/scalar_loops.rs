@@ -69,7 +69,7 @@ fn logistic_gradient() -> Afun<Vector<f64>, Vector<f64>> {
     grad(&afun(|rs: Acc<Vector<f64>>| {
         let last = |r: Exp<f64>| {
             let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
-            while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS as i64), step, (0i64, 0.4)).snd()
+            while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS as i64), step, (0i64, 0.4)).1
         };
         sum(map(last, rs))
     }))
@@ -122,8 +122,7 @@ fn prey((a, b, c, d): (Exp<f64>, Exp<f64>, Exp<f64>, Exp<f64>)) -> Exp<f64> {
         (s.0 + mean(k1.0, k2.0, k3.0, k4.0), s.1 + mean(k1.1, k2.1, k3.1, k4.1))
     };
     type State = (Exp<i64>, Pair2<Exp<f64>>);
-    let (_, (x, _)) =
-        while_(|(k, _): State| k.lt(STEPS as i64), |(k, s): State| (k + 1, step(s)), (0i64, (1.0, 1.0))).unlift();
+    let (_, (x, _)) = while_(|(k, _): State| k.lt(STEPS as i64), |(k, s): State| (k + 1, step(s)), (0i64, (1.0, 1.0)));
     x
 }
 

@@ -91,7 +91,7 @@ fn against_grad(file: &Path, ours: fn(GmmTrace) -> Measure) -> Result<Pair> {
 fn branches() -> Afun<Vector<f64>, Vector<f64>> {
     let last = |r: Exp<f64>| {
         let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
-        while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS), step, (0i64, 0.4)).snd()
+        while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS), step, (0i64, 0.4)).1
     };
     afun(|rates: Acc<Vector<f64>>| {
         let (_, ys) = map_accum_l(|s: Acc<Scalar<f64>>, r: Acc<Scalar<f64>>| (s, map(last, r)), unit(0.0), rates);

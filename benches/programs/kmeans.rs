@@ -32,7 +32,7 @@ pub fn sparse_cost<T: Floating>((starts, points, columns, values): Points<T>, ce
             (entry + 1, total + values.at(entry) * centroids.at((k, columns.at(entry))))
         };
         let last = starts.at(i + 1);
-        while_(|(entry, _): (Exp<i64>, Exp<T>)| entry.lt(last), step, (starts.at(i), lit::<T>(0.0))).snd()
+        while_(|(entry, _): (Exp<i64>, Exp<T>)| entry.lt(last), step, (starts.at(i), lit::<T>(0.0))).1
     });
     let nearest = nearest(products, centroids);
     let lengths = sum(map(|x| x * x, centroids));

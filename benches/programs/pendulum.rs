@@ -29,7 +29,6 @@ fn last_angle(steps: i64, (w, c): (Exp<f64>, Exp<f64>), start: State) -> Exp<f64
         (s.0 + mean(k1.0, k2.0, k3.0, k4.0), s.1 + mean(k1.1, k2.1, k3.1, k4.1))
     };
     type Counted = (Exp<i64>, State);
-    let (_, (angle, _)) =
-        while_(|(k, _): Counted| k.lt(steps), |(k, s): Counted| (k + 1, step(s)), (0i64, start)).unlift();
+    let (_, (angle, _)) = while_(|(k, _): Counted| k.lt(steps), |(k, s): Counted| (k + 1, step(s)), (0i64, start));
     angle
 }

@@ -40,7 +40,7 @@ pub fn by_loops(
             let x = concentrations.at((material, k));
             (k + 1, (t + x * total, a + x * absorption, f + x * fission))
         };
-        let (_, (t, a, f)) = while_(|(k, _): Counted| k.lt(count), step, (0i64, (0.0, 0.0, 0.0))).unlift();
+        let (_, (t, a, f)) = while_(|(k, _): Counted| k.lt(count), step, (0i64, (0.0, 0.0, 0.0)));
         // The elastic cross section is the total without the absorption.
         t + (t - a) + a + f
     };
@@ -71,7 +71,7 @@ fn sections(
     };
     let (first, last) = (ranges.at((nuclide, window, 0i64)), ranges.at((nuclide, window, 1i64)));
     let start = (first, (background(0), background(1), background(2)));
-    let (_, found) = while_(|(pole, _): Counted| pole.lt(last), step, start).unlift();
+    let (_, found) = while_(|(pole, _): Counted| pole.lt(last), step, start);
     found
 }
 

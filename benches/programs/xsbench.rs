@@ -23,8 +23,7 @@ pub fn by_loops(grids: Grids, (counts, nuclides, concentrations): Materials, loo
             let found = interpolated(grids, place, energy, nuclides.at((material, k)));
             (k + 1, plus_scaled(sums, concentrations.at((material, k)), found))
         };
-        let (_, sums) =
-            while_(|(k, _): (Exp<i64>, Five)| k.lt(count), step, (0i64, (0.0, 0.0, 0.0, 0.0, 0.0))).unlift();
+        let (_, sums) = while_(|(k, _): (Exp<i64>, Five)| k.lt(count), step, (0i64, (0.0, 0.0, 0.0, 0.0, 0.0)));
         total(sums)
     };
     sum(map(lookup, zip(lookups.0, lookups.1)))
@@ -51,7 +50,7 @@ fn search(energies: Acc<Vector<f64>>, energy: Exp<f64>) -> Exp<i64> {
         let above = energies.at(middle).gt(energy);
         (cond(above, low, middle), cond(above, middle, high))
     };
-    let (low, _) = while_(|(low, high): Bounds| (high - low).gt(1), halve, (0i64, energies.shape() - 1)).unlift();
+    let (low, _) = while_(|(low, high): Bounds| (high - low).gt(1), halve, (0i64, energies.shape() - 1));
     low
 }
 

@@ -97,13 +97,13 @@ pub fn argmin<C: Arrays, P: Point>(mode: Mode, f: &Field<C, P>, data: Acc<C>, st
         let next = unit(P::point(&downhill(&P::coordinates(the(x)), &P::coordinates(the(down)), size)));
         let next_height = value(next);
         let is_lower = the(next_height).lt(the(height));
-        let (x, height, down) = acond(is_lower, (next, next_height, slope(next)), (x, height, down)).unlift();
+        let (x, height, down) = acond(is_lower, (next, next_height, slope(next)), (x, height, down));
         let if_taken = cond(taken.eq(9), pair(size * 2.0, 0i64), pair(size, taken + 1));
         let (size, taken) = cond(is_lower, if_taken, pair(size / 2.0, 0i64)).unlift();
         (x, height, down, unit((size, taken, steps + 1)))
     };
     let begin = (start, value(start), slope(start), unit((lit::<f64>(1e-5), constant(0i64), constant(0i64))));
-    let (x, height, _, pace) = awhile(goes_on, search, begin).unlift();
+    let (x, height, _, pace) = awhile(goes_on, search, begin);
     let is_found = the(pace).2.lt(MOST_STEPS).and(!the(height).is_nan());
     let found = |x| cond(is_found, x, lit(f64::NAN));
     unit(P::point(&P::coordinates(the(x)).into_iter().map(found).collect::<Vec<_>>()))

@@ -165,7 +165,7 @@ fn rows_of_a_loop() {
             (map(|t| t + 1i64, t), zip_with(|x, y| x + y, total, row))
         };
         let start = (unit(lit::<i64>(0.0)), fill(m, lit::<f64>(0.0)));
-        awhile(move |(t, _): (Acc<Scalar<i64>>, Acc<Vector<f64>>)| the(t).lt(the(steps)), step, start).unlift().1
+        awhile(move |(t, _): (Acc<Scalar<i64>>, Acc<Vector<f64>>)| the(t).lt(the(steps)), step, start).1
     });
     check(&program, (0..9).map(|steps| (number(steps), matrix(6, 40))));
 }

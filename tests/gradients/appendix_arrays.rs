@@ -18,7 +18,7 @@ fn acond_0a() {
 fn acond_1() {
     smooth(Any, |a: V| {
         let b = map(|x| x * 2.0, a);
-        let (a1, _) = acond::<(Vector<f64>, Vector<f64>)>(the(sum(a)).gt(0.0), (a, b), (b, a)).unlift();
+        let (a1, _) = acond::<(Vector<f64>, Vector<f64>)>(the(sum(a)).gt(0.0), (a, b), (b, a));
         sum(map(|x| x * a1.shape().cast::<f64>(), b))
     });
 }

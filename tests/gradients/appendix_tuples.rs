@@ -63,14 +63,13 @@ fn tuple3() {
             (replicate((All, 3), b), a),
             (generate((1, 2), |(i, j)| (i + j).cast::<f64>()), b),
         );
-        let (a1, a2) = tup3.unlift();
+        let (a1, a2) = tup3;
         let (n, _) = a1.shape();
         let (b1, b2) = acond(
             cond::<f64>(n.gt(0), a1.at((0, 1)), 42.0).gt(0.0),
             tup3,
             (backpermute((4, 4), |(i, j)| i * j % a2.shape(), a2), slice((All, 0), a1)),
-        )
-        .unlift();
+        );
         sum(zip_with_min(|x, y| x + y, b2, sum(b1)))
     });
 }

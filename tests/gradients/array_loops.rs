@@ -15,7 +15,7 @@ pub fn succ(i: Count) -> Count {
 /// `f`, applied `n` times, by a loop with a counter.
 fn times(n: impl ToExp<i64>, f: impl Fn(V) -> V, a: V) -> V {
     let n = n.to_exp();
-    let (_, last) = awhile(|(i, _): (Count, V)| the(i).lt(n), |(i, v)| (succ(i), f(v)), (unit(0i64), a)).unlift();
+    let (_, last) = awhile(|(i, _): (Count, V)| the(i).lt(n), |(i, v)| (succ(i), f(v)), (unit(0i64), a));
     last
 }
 
@@ -62,8 +62,7 @@ fn data_decides_about_steps() {
             |(n, v): (Count, V)| the(n).lt(6).and(the(sum(v)).lt(4.0)),
             |(n, v)| (succ(n), map(|x| x * 1.3 + 0.1, v)),
             (unit(0i64), a),
-        )
-        .unlift();
+        );
         sum(v)
     });
 }
@@ -84,8 +83,7 @@ fn states_of_several_arrays() {
                 (succ(i), map(|k| (k + 1) % n, places), next, map(|s| s * s * 0.1 + 0.2, s))
             },
             (unit(0i64), iota(a.shape()), a, sum(a)),
-        )
-        .unlift();
+        );
         (v, last)
     });
     // Elements that are tuples with integers in them.
@@ -102,8 +100,7 @@ fn states_of_several_arrays() {
             3,
             |(x, y, c): (V, V, V)| (y, zip_with(|x, c| x * c.cos(), x, c), c),
             (a, map(|x| x + 1.0, a), like(b, a)),
-        )
-        .unlift();
+        );
         zip_with(|x, y| x + y * 0.5, x, y)
     });
 }
@@ -117,8 +114,7 @@ fn arrays_from_outside() {
             |(i, v): (Count, V)| the(i).lt(5).and(v.at(0).lt(b.at(0) + 2.0)),
             |(i, v)| (succ(i), zip_with(|x, y| x + y * y * 0.3 + 0.1, v, like(b, a))),
             (unit(0i64), a),
-        )
-        .unlift();
+        );
         sum(v)
     });
     // Reads at computed indices.
@@ -181,8 +177,7 @@ fn loops_in_loops() {
             |(i, _): (Count, V)| the(i).lt(3),
             |(i, v)| (succ(i), aiterate(the(i), |w: V| map(|x| x * 0.8 + 0.05, w), v)),
             (unit(0i64), a),
-        )
-        .unlift();
+        );
         v
     });
     jacobian(ShortNonEmpty, |a: V| {
@@ -191,7 +186,7 @@ fn loops_in_loops() {
                 |s: Number, x: Number| (zip_with(|s, x| s * 0.5 + x * x * 0.1, s, x), zip_with(|s, x| s * x, s, x));
             map_accum_l(step, s, v)
         };
-        let (s, v) = aiterate(2, |(s, v): (Number, V)| inner(s, v), (unit(0.3), a)).unlift();
+        let (s, v) = aiterate(2, |(s, v): (Number, V)| inner(s, v), (unit(0.3), a));
         (s, v)
     });
 }
@@ -265,7 +260,7 @@ fn in_front_of_and_behind_loops() {
     });
     // Only a part of the result of a loop is used.
     smooth(Short, |a: V| {
-        let (v, _) = aiterate(3, |(v, w): (V, V)| (map(|x| x.sin(), v), zip_with(|x, y| x * y, v, w)), (a, a)).unlift();
+        let (v, _) = aiterate(3, |(v, w): (V, V)| (map(|x| x.sin(), v), zip_with(|x, y| x * y, v, w)), (a, a));
         sum(v)
     });
 }
@@ -370,8 +365,7 @@ fn second_derivatives() {
                 |(i, _): (Count, V)| the(i).lt(3),
                 |(i, v)| (succ(i), zip_with(|x, y| x * (1.0 - x) * 0.7 + y * 0.1, v, a)),
                 (unit(0i64), map(|x| x * 0.3, a)),
-            )
-            .unlift();
+            );
             sum(map(|x| x * x, v))
         })
     };

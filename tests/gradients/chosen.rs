@@ -222,7 +222,7 @@ fn data_in_conditionals() {
     by(
         (Any, Any),
         |a: V, b: V| {
-            let (p, q) = acond(a.shape().gt(3), (map(|x| x * x, a), b), (a, map(|x| x.cos(), b))).unlift();
+            let (p, q) = acond(a.shape().gt(3), (map(|x| x * x, a), b), (a, map(|x| x.cos(), b)));
             sum(zip_with_min(|x, y| x.sin() * y, p, q))
         },
         |(a, _)| a,

@@ -86,7 +86,7 @@ fn adjoints_of_components_are_not_added_to_zeros() {
 fn gradients_by_several_scalars_at_once() {
     let f = afun(|points: Acc<Vector<(f64, f64)>>| {
         let f = |(x, y): (Exp<f64>, Exp<f64>)| x * y + x;
-        map(|(x, y)| (gradient(f, (x, y)), value_and_gradient(f, (2.0, y)).fst()), points)
+        map(|(x, y)| (gradient(f, (x, y)), value_and_gradient(f, (2.0, y)).0), points)
     });
     assert_eq!(run(&f, &Array::vector(vec![(3.0, 5.0)])).unwrap().to_vec(), [((6.0, 3.0), 12.0)]);
 }

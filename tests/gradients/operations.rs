@@ -38,12 +38,12 @@ const PROGRAMS: &[fn(V) -> Number] = &[
     |a| sum(map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x * 0.1 + c, 0.0f64, (), a), a)),
     |a| sum(map(|x| x.clamp(-100.0, 100.0) * x, a)),
     |a| {
-        let (x, y) = acond(a.len().gt(3), (a, reverse(a)), (reverse(a), map(|x| x.sin(), a))).unlift();
+        let (x, y) = acond(a.len().gt(3), (a, reverse(a)), (reverse(a), map(|x| x.sin(), a)));
         sum(zip_with(|x, y| x * y, x, y))
     },
     |a| {
         let step = |(n, v): (Acc<Scalar<i64>>, V)| (map(|n: Exp<i64>| n + 1, n), map(|x| x * 0.5 + x.sin(), v));
-        let (_, v) = awhile(|(n, _): (Acc<Scalar<i64>>, V)| the(n).lt(3), step, (unit(0i64), a)).unlift();
+        let (_, v) = awhile(|(n, _): (Acc<Scalar<i64>>, V)| the(n).lt(3), step, (unit(0i64), a));
         squares(v)
     },
 ];

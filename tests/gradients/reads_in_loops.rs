@@ -11,7 +11,7 @@ type Counted = (Exp<i64>, Exp<f64>);
 /// `y = f(i, y)` for i from 0 to n - 1.
 fn count(n: impl ToExp<i64>, f: impl Fn(Exp<i64>, Exp<f64>) -> Exp<f64>, start: impl ToExp<f64>) -> Exp<f64> {
     let n = n.to_exp();
-    let (_, y) = while_(move |(i, _): Counted| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, start.to_exp())).unlift();
+    let (_, y) = while_(move |(i, _): Counted| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, start.to_exp()));
     y
 }
 
@@ -52,8 +52,7 @@ fn indices_that_depend_on_data() {
                     (k + 1, (next, y * 0.7 + a.at(i) * a.at(next)))
                 },
                 (0i64, (0i64, x)),
-            )
-            .unlift();
+            );
             y
         };
         map(walk, a)
@@ -71,8 +70,7 @@ fn indices_that_depend_on_data() {
                     (cond(below, middle, low), cond(below, high, middle))
                 },
                 (0i64, n - 1),
-            )
-            .unlift();
+            );
             let part = x - low.cast::<f64>();
             table.at(low) * (1.0 - part) + table.at((low + 1).min(n - 1)) * part
         };
@@ -86,8 +84,7 @@ fn indices_that_depend_on_data() {
                 |(k, y): Counted| k.lt(n * 3).and(y.lt(4.0)),
                 |(k, y)| (k + 1, y + a.at(k % n).abs() + 0.1),
                 (0i64, x.abs()),
-            )
-            .unlift();
+            );
             y * y
         };
         map(fill, a)
@@ -168,8 +165,7 @@ fn arrays_of_all_kinds() {
                 |(i, _): (Exp<i64>, (Exp<f64>, Exp<f64>))| i.lt(n),
                 |(i, (y, z))| (i + 1, (y + a.at(i), z * a.at(i))),
                 (0i64, (x, x)),
-            )
-            .unlift();
+            );
             y
         };
         map(run, a)
@@ -242,7 +238,7 @@ fn counted_loops() {
     });
     jacobian(NonEmpty, |a: V| {
         let square = generate((3, a.shape()), |(i, j)| a.at(j) * (i + 1).cast::<f64>());
-        generate(3, |i| sfoldl(|(y, z): (Exp<f64>, Exp<f64>), x| (y + x * z, x), (0.0f64, 1.0f64), i, square).fst())
+        generate(3, |i| sfoldl(|(y, z): (Exp<f64>, Exp<f64>), x| (y + x * z, x), (0.0f64, 1.0f64), i, square).0)
     });
     all_modes(|a: V| sum(map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x * 0.3 + c.sin(), x, (), a), a)));
 }

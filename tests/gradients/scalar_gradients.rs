@@ -32,7 +32,7 @@ fn of_a_pair() {
     let found = afun(|a: V| {
         map(
             |x| {
-                let (dx, dy) = gradient(|(x, y): (Exp<f64>, Exp<f64>)| x * y.exp(), (x, x * 0.5).into_exp()).unlift();
+                let (dx, dy) = gradient(|(x, y): (Exp<f64>, Exp<f64>)| x * y.exp(), (x, x * 0.5).into_exp());
                 dx + dy * 2.0
             },
             a,
@@ -101,8 +101,7 @@ fn differentiated_by_the_program() {
     smooth(Any, |a: V| {
         sum(map(
             |x| {
-                let (dx, dy) =
-                    gradient(|(x, y): (Exp<f64>, Exp<f64>)| x * y.sin() + x * x, (x, x * 0.3).into_exp()).unlift();
+                let (dx, dy) = gradient(|(x, y): (Exp<f64>, Exp<f64>)| x * y.sin() + x * x, (x, x * 0.3).into_exp());
                 dx * dy
             },
             a,

@@ -10,7 +10,7 @@ type Counted = (Exp<i64>, Exp<f64>);
 /// `f` applied `n` times.
 fn times(n: impl ToExp<i64>, f: impl Fn(Exp<f64>) -> Exp<f64>, x: impl ToExp<f64>) -> Exp<f64> {
     let n = n.to_exp();
-    let (_, y) = while_(move |(i, _): Counted| i.lt(n), |(i, y)| (i + 1, f(y)), (0i64, x.to_exp())).unlift();
+    let (_, y) = while_(move |(i, _): Counted| i.lt(n), |(i, y)| (i + 1, f(y)), (0i64, x.to_exp()));
     y
 }
 
@@ -45,7 +45,7 @@ fn until_a_condition_holds() {
     jacobian(Any, |a: V| map(|x| while_(|y: Exp<f64>| y.lt(10.0), |y| y * 2.0, x.abs() + 1.0), a));
     jacobian(Any, |a: V| {
         let halved = |x: Exp<f64>| {
-            let (n, y) = while_(|(_, y): Counted| y.abs().gt(0.7), |(n, y)| (n + 1, y.sin() * 0.5), (0i64, x)).unlift();
+            let (n, y) = while_(|(_, y): Counted| y.abs().gt(0.7), |(n, y)| (n + 1, y.sin() * 0.5), (0i64, x));
             y * y + n.cast::<f64>()
         };
         map(halved, a)
@@ -63,8 +63,7 @@ fn states_of_several_numbers() {
                 |(i, _): State| i.lt(6),
                 |(i, (x, v))| (i + 1, (x + v * 0.1, v - x.sin() * 0.1)),
                 (0i64, (x, v)),
-            )
-            .unlift();
+            );
             (x, v)
         };
         map(swing, zip_min(a, b))
@@ -76,8 +75,7 @@ fn states_of_several_numbers() {
                 |(i, _): (Exp<i64>, (Exp<f64>, (Exp<f64>, Exp<f64>)))| i.lt(3),
                 |(i, (y, (n, c)))| (i + 1, (y * c * 0.5, (n + 1.0, c))),
                 (0i64, (1.0, (0.0, x))),
-            )
-            .unlift();
+            );
             y * n + c
         };
         map(power, a)
@@ -87,8 +85,7 @@ fn states_of_several_numbers() {
         map(
             |(x, y)| {
                 let (_, (x, y)) =
-                    while_(|(i, _): State| i.lt(5), |(i, (x, y))| (i + 1, (y, x * 0.5 + y * x)), (0i64, (x, y)))
-                        .unlift();
+                    while_(|(i, _): State| i.lt(5), |(i, (x, y))| (i + 1, (y, x * 0.5 + y * x)), (0i64, (x, y)));
                 x - y
             },
             zip_min(a, b),
@@ -113,8 +110,7 @@ fn in_loops() {
     // The inner loop has a different number of steps each time.
     jacobian(Any, |a: V| {
         let triangle = |x: Exp<f64>| {
-            let (_, y) =
-                while_(|(i, _): Counted| i.lt(4), |(i, y)| (i + 1, times(i, |z| z * 0.5 + x, y)), (0i64, x)).unlift();
+            let (_, y) = while_(|(i, _): Counted| i.lt(4), |(i, y)| (i + 1, times(i, |z| z * 0.5 + x, y)), (0i64, x));
             y
         };
         map(triangle, a)

@@ -87,8 +87,7 @@ fn data_decides_about_steps() {
             move |(i, v): (Count, V)| the(i).lt(the(n)).and(the(sum(map(|x| x * x, v))).gt(0.02)),
             |(i, v)| (map(|i| i + 1, i), map(|x| x * 0.8 + x.sin() * 0.1, v)),
             (unit(0i64), a),
-        )
-        .unlift();
+        );
         sum(map(|x| x * x, v))
     };
     tapes(&by_vector(f), &steps(), 1);
@@ -102,7 +101,7 @@ fn states_of_several_arrays() {
             let s = map(|s| s * 0.5 + 0.1, s);
             (y, zip_with(|x, c| x * c.cos() + the(s) * 0.1, x, c), c, s)
         };
-        let (x, y, ..) = aiterate(the(n), step, (a, map(|x| x + 1.0, a), map(|x| x * 0.3, a), sum(a))).unlift();
+        let (x, y, ..) = aiterate(the(n), step, (a, map(|x| x + 1.0, a), map(|x| x * 0.3, a), sum(a)));
         sum(zip_with(|x, y| x + y * 0.5, x, y))
     };
     tapes(&by_vector(f), &steps(), 1);
@@ -167,8 +166,7 @@ fn loops_in_loops() {
             move |(i, _): (Count, V)| the(i).lt(the(n).min(12)),
             |(i, v)| (map(|i| i + 1, i), aiterate(the(i), |w: V| map(next, w), v)),
             (unit(0i64), a),
-        )
-        .unlift();
+        );
         sum(v)
     };
     tapes(&by_vector(f), &steps(), 2);
@@ -278,7 +276,7 @@ fn updates_in_blocks() {
             let body = |i, (xs, s, ys): (V, Number, V)| {
                 (step(i, xs, a), map(|s| s * 0.5 + xs.at(0), s), map(|y| y * 0.5 + the(s) * 0.1, ys))
             };
-            let (xs, s, ys) = aiterate_indexed(the(n), body, start).unlift();
+            let (xs, s, ys) = aiterate_indexed(the(n), body, start);
             zip_with(|x, y| x + y, sum(zip_with(|x, y| x * y, xs, ys)), s)
         };
         in_blocks(&by_vector(f), &steps()[3..]);

@@ -214,7 +214,7 @@ fn of_its_benchmarks() {
                 ((x + u * 0.05, y + v * 0.05), (u, v))
             };
             let of = |k: i64| x.at(i * 4 + k);
-            let ((x, y), _) = iterate(20, step, ((of(0), of(1)), (of(2), of(3)))).unlift();
+            let ((x, y), _) = iterate(20, step, ((of(0), of(1)), (of(2), of(3))));
             x * y
         };
         sum(generate(x.shape() / 4, run))

@@ -16,7 +16,7 @@ type M = Acc<Matrix<f64>>;
 fn steps(n: impl ToExp<i64>, step: impl FnOnce(Exp<i64>, V) -> V, start: V) -> V {
     let n = n.to_exp();
     let body = |(k, xs): (Count, V)| (succ(k), step(the(k), xs));
-    awhile(|(k, _)| the(k).lt(n), body, (unit(0i64), start)).unlift().1
+    awhile(|(k, _)| the(k).lt(n), body, (unit(0i64), start)).1
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn in_branches() -> [fn(V) -> V; 4] {
                 let new = map(|x| x * a.at(i % a.len()), slice((0i64, All), m));
                 (succ(k), acond((i % 3).ne(1), set_row(m, i % a.len(), new), m))
             };
-            flatten(awhile(|(k, _)| the(k).lt(5), row, (unit(0i64), matrix(a))).unlift().1)
+            flatten(awhile(|(k, _)| the(k).lt(5), row, (unit(0i64), matrix(a))).1)
         },
         // The other branch changes all elements.
         |a| steps(4, |i, xs| acond((i % 2).eq(1), set(xs, 0, xs.at(0) * a.at(0)), map(|x| x.sin(), xs)), a),
@@ -223,7 +223,7 @@ fn algorithms_of_textbooks() {
             let l = set(l, (j, j), pivot);
             (succ(k), permute(|new, _| new, l, |r: Exp<i64>| (true, (r + j + 1, j)), rows))
         };
-        awhile(|(k, _)| the(k).lt(n), column, (unit(0i64), fill((n, n), 0.0))).unlift().1
+        awhile(|(k, _)| the(k).lt(n), column, (unit(0i64), fill((n, n), 0.0))).1
     });
 }
 
@@ -237,7 +237,7 @@ fn second_derivatives() {
             let i = the(k);
             (succ(k), set_row(m, i, map(|x| x * a.at(i), slice(((i - 1).max(0), All), m))))
         };
-        let last = awhile(|(k, _)| the(k).lt(a.len()), row, (unit(0i64), matrix(a))).unlift().1;
+        let last = awhile(|(k, _)| the(k).lt(a.len()), row, (unit(0i64), matrix(a))).1;
         sum_all(map(|x| x.sin(), last))
     });
     let slopes = grad(&rows);

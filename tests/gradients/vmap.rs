@@ -32,7 +32,7 @@ fn captured_arrays() {
 fn several_arguments_and_results() {
     jacobian(Short, |a: V| {
         let (m, x) = (matrix(a), map(|x| x.cos(), a));
-        let (sums, products) = vmap(|(row, x): (V, Number)| (sum(row), map(|y| y * the(x), row)), (m, x)).unlift();
+        let (sums, products) = vmap(|(row, x): (V, Number)| (sum(row), map(|y| y * the(x), row)), (m, x));
         zip_with(|x, y| x * y, sums, sum(products))
     });
 }
@@ -84,8 +84,7 @@ fn records() {
         all: Vector<f64>,
     }
     jacobian(ShortNonEmpty, |a: V| {
-        let moments = vmap(|row: V| MomentsAcc { mean: sum(row), all: row }, matrix(a));
-        let (means, all) = moments.unlift();
+        let (means, all) = vmap(|row: V| MomentsAcc { mean: sum(row), all: row }, matrix(a));
         zip_with(|x, y| x * y, means, sum(all))
     });
     let programs = afun(|m: Acc<Moments>| {

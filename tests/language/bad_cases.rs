@@ -296,8 +296,7 @@ fn one_array_in_many_places() {
             |(k, _, _): (Acc<Scalar<i64>>, V, V)| the(k).lt(3),
             |(k, a, b)| (map(|k| k + 1, k), b, map(|x| x * 2.0, a)),
             (unit(0i64), xs, xs),
-        )
-        .unlift();
+        );
         (a, b, xs)
     });
     everywhere(&f, &floats(5));

@@ -202,3 +202,47 @@ fn the_result_of_a_call_is_taken_apart() {
     assert_eq!(value.item(), 14.0);
     assert_eq!(next, Linear { weights: Array::vector(vec![0.0, 0.0]), bias: Array::scalar(1.5) });
 }
+
+#[test]
+fn the_results_of_loops_and_conditionals_are_taken_apart() {
+    let prog = afun(|m: Acc<Linear>, xs: Acc<Vector<f64>>| {
+        let m = m.unlift();
+        let halved = |_, m: LinearAcc| LinearAcc { weights: m.weights * 0.5, bias: m.bias + 1.0 };
+        let LinearAcc { weights, bias } = aiterate_indexed(2, halved, m);
+        let is_small = |m: LinearAcc| the(m.bias).lt(7.0);
+        let doubled = awhile(is_small, |m| LinearAcc { bias: m.bias * 2.0, ..m }, LinearAcc { weights, bias });
+        let chosen = acond(the(doubled.bias).gt(100.0), m, doubled);
+        // A list of records is a tuple of lists.
+        let step = |s: Acc<Scalar<f64>>, x| (s + x, LinearAcc { weights: chosen.weights, bias: s });
+        let (last, (rows, sums)) = map_accum_l(step, chosen.bias, xs);
+        let (row_sums, products) = vmap(|(row, x): (Acc<Vector<f64>>, _)| (sum(row), sum(row) * x), (rows, xs));
+        (last, sums, row_sums, products)
+    });
+    let m = Linear { weights: Array::vector(vec![4.0, 8.0]), bias: Array::scalar(3.0) };
+    let (last, sums, row_sums, products) = run(&prog, (&m, &Array::vector(vec![1.0, 2.0]))).unwrap();
+    assert_eq!((last.item(), sums.to_vec()), (13.0, vec![10.0, 11.0]));
+    assert_eq!((row_sums.to_vec(), products.to_vec()), (vec![3.0, 3.0], vec![3.0, 6.0]));
+}
+
+#[test]
+fn the_results_of_scalar_loops_are_taken_apart() {
+    // Literals get their types from a closure or from the use of the result.
+    let prog = afun(|xs: Acc<Vector<f32>>, zs: Acc<Vector<Complex>>| {
+        let roots = |x: Exp<f32>| {
+            let step = |(k, y): (Exp<i64>, Exp<f32>)| (k + 1, (y + x / y) * 0.5);
+            let (steps, y) = while_(|(k, y): (_, Exp<f32>)| k.lt(20) & (y * y - x).abs().gt(1e-6), step, (0, 1.0));
+            let count: Exp<i64> = iterate(3, |k| k, 5);
+            (y, steps.gt(2), count)
+        };
+        let power = |z: ComplexExp| {
+            let ComplexExp { re, im } = iterate(2, |w| w * z, z);
+            let (by_re, by_im) = gradient(|(re, im)| re * im, (re, im));
+            ComplexExp { re: by_im, im: by_re }
+        };
+        (map(roots, xs), map(power, zs))
+    });
+    let (roots, powers) =
+        run(&prog, (&Array::vector(vec![4.0, 1.0]), &Array::vector(vec![complex(1.0, 2.0)]))).unwrap();
+    assert_eq!(roots.to_vec(), [(2.0, true, 5), (1.0, false, 5)]);
+    assert_eq!(powers.to_vec(), [complex(-11.0, -2.0)]);
+}

@@ -145,7 +145,7 @@ fn replay_<'m, 'a, 'c, 'd>(
             let w = name(m);
             Replay { code: ACode::start(size).rename(w), emb: emb.cast(q, w), up: Thinning::id().to(w) }
         }
-        ATeleView::Snoc(init, rhs, q) => {
+        ATeleView::Extended(init, rhs, q) => {
             let before = replay(&init, emb, size, k);
             let w = name(m);
             let tele = before.code.tele.snoc(&rhs.weaken(&before.emb)).cast(w);

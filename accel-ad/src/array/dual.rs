@@ -50,7 +50,7 @@ fn reverse_<'m, 'a, 'b, 'c, 'd>(
             let emb = st.emb.cast(q.sym(), Equal::refl());
             Ok(ADual { code: st.code, adj: st.adj.cast_labels(q.sym()), emb, used: st.used, activity: st.activity })
         }
-        ATeleView::Snoc(init, rhs, q) => {
+        ATeleView::Extended(init, rhs, q) => {
             let last = Idx::zero(rhs.ty());
             let mut adj = st.adj.cast_labels(q);
             let parts = adj.take(&last);

@@ -205,7 +205,7 @@ impl<B, A, A2> ADual<B, A, A2> {
                     let (st, q) = self.rename(k);
                     (st, Thinning::id().to(q))
                 }
-                SitesView::Snoc(rest, array, src, q) => {
+                SitesView::Extended(rest, array, src, q) => {
                     let entry = at.cast(Equal::refl(), q);
                     let (sh, v) = ia.ty().sh_elt();
                     let source = Acc::map(&fun1(&v, |x| call(&entry, &x).snd().fst()), &Acc::var(ia), src);

@@ -14,7 +14,7 @@ pub fn give<'m, B, A, A2, T>(
     deep(|| {
         fresh4(|n, n2, l, k| match vars.view(n) {
             VarTupleView::Nil(_) => st.unchanged(m),
-            VarTupleView::Snoc(rest, i, q) => {
+            VarTupleView::Extended(rest, i, q) => {
                 let all = all.cast(q);
                 if let VarTupleView::Nil(_) = rest.view(n2) {
                     return st.contribute(&i, &all.snd(), m);
@@ -35,7 +35,7 @@ pub fn zero_sums<B, A, A2, T>(vars: &VarTuple<A, T>, st: &ADual<B, A, A2>) -> Ac
     deep(|| {
         fresh1(|n| match vars.view(n) {
             VarTupleView::Nil(q) => Acc::unit().cast(q.sym()),
-            VarTupleView::Snoc(rest, i, q) => Acc::pair(&zero_sums(&rest, st), &zeros(&st.value(&i))).cast(q.sym()),
+            VarTupleView::Extended(rest, i, q) => Acc::pair(&zero_sums(&rest, st), &zeros(&st.value(&i))).cast(q.sym()),
         })
     })
 }

@@ -179,7 +179,7 @@ fn replay_<'m, 'a, 'e, 'f, 'c>(
             let w = name(m);
             Replay { code: Code::start(size).rename(w), emb: emb.cast(q, w), up: Thinning::id().to(w) }
         }
-        TeleView::Snoc(init, rhs, q) => {
+        TeleView::Extended(init, rhs, q) => {
             let before = replay(&init, emb, size, k);
             let w = name(m);
             let rhs = rhs.weaken(&before.emb);
@@ -233,7 +233,7 @@ pub fn give<'k, A, B, E, E2, T, S>(
     deep(|| {
         fresh4(|n, n2, l, m| match vars.view(n) {
             VarTupleView::Nil(_) => st.unchanged(k),
-            VarTupleView::Snoc(rest, i, q) => {
+            VarTupleView::Extended(rest, i, q) => {
                 let all = all.cast(q);
                 if let VarTupleView::Nil(_) = rest.view(n2) {
                     return st.contribute(&i, &all.snd(), k);
@@ -274,7 +274,7 @@ fn share<'s, A, B1, B2, E, E1, E2, T, U>(
 fn count<A, T>(sites: &Sites<A, T>, reads: &mut HashMap<usize, usize>) {
     deep(|| {
         fresh1(|n| {
-            if let SitesView::Snoc(rest, array, _, _) = sites.view(n) {
+            if let SitesView::Extended(rest, array, _, _) = sites.view(n) {
                 *reads.entry(array.depth()).or_default() += 1;
                 count(&rest, reads)
             }
@@ -298,7 +298,7 @@ fn merge<'s, A, E1, E2, T, U>(
                 let then = zero(other_idx.ty());
                 Shared { sites: others.cast(v), then: then.cast(v), otherwise: other_idx.cast(v) }
             }
-            SitesView::Snoc(rest, array, at, q) => {
+            SitesView::Extended(rest, array, at, q) => {
                 let (idx, v) = (idx.cast(q), name(s));
                 let entry = idx.snd();
                 let found = match reads.get_mut(&array.depth()) {
@@ -337,7 +337,7 @@ fn remove<'s, A, E, T, Sh, V>(
 ) -> Option<Removed<'s, A, E, Sh, V>> {
     deep(|| {
         fresh2(|n, k| {
-            let SitesView::Snoc(rest, other, at, q) = sites.view(n) else { return None };
+            let SitesView::Extended(rest, other, at, q) = sites.view(n) else { return None };
             let idx = idx.cast(q);
             if let Some(same) = other.same(array) {
                 let entry = idx.snd().cast(eq_pair(eq_tan(same.elt()), eq_pair(Equal::refl(), same.sh())));
@@ -366,7 +366,7 @@ fn record<'b, 'r, A, B, E, E2, T, U>(
     deep(|| {
         fresh5(|n, n2, k, l, j| match sites.view(n) {
             SitesView::Nil(_) => st.named(b, r),
-            SitesView::Snoc(rest, array, at, q) => {
+            SitesView::Extended(rest, array, at, q) => {
                 let idx = idx.cast(q);
                 let entry = st.bind(&idx.snd(), k);
                 let left = idx.fst().weaken(&entry.up);

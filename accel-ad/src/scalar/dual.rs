@@ -73,7 +73,7 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
             let Dual { code, adj, sites, idx, used, activity, emissions, .. } = st;
             Ok(Dual { code, adj: adj.cast_labels(q.sym()), emb, sites, idx, used, activity, emissions })
         }
-        TeleView::Snoc(init, rhs, q) => {
+        TeleView::Extended(init, rhs, q) => {
             let last = Idx::zero(rhs.ty());
             let mut adj = st.adj.cast_labels(q);
             let parts = adj.take(&last);

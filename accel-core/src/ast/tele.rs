@@ -49,14 +49,14 @@ pub enum TeleView<'n, A, E, E2> {
     /// No definition.
     Nil(Equal<E, E2>),
     /// The definitions before the last one, and the last one.
-    Snoc(Tele<A, E, X<'n>>, Exp<X<'n>, A, Y<'n>>, Equal<E2, HCons<Y<'n>, X<'n>>>),
+    Extended(Tele<A, E, X<'n>>, Exp<X<'n>, A, Y<'n>>, Equal<E2, HCons<Y<'n>, X<'n>>>),
 }
 /// The view of a telescope. `X` is the environment before the last definition, and `Y` the type of this definition.
 pub enum ATeleView<'n, A, A2> {
     /// No definition.
     Nil(Equal<A, A2>),
     /// The definitions before the last one, and the last one.
-    Snoc(ATele<A, X<'n>>, Acc<X<'n>, Y<'n>>, Equal<A2, HCons<Y<'n>, X<'n>>>),
+    Extended(ATele<A, X<'n>>, Acc<X<'n>, Y<'n>>, Equal<A2, HCons<Y<'n>, X<'n>>>),
 }
 
 impl<A, E, E2> Clone for Tele<A, E, E2> {
@@ -102,7 +102,7 @@ impl<A, E, E2> Tele<A, E, E2> {
     pub fn view<'n>(&self, _: Guard<'n>) -> TeleView<'n, A, E, E2> {
         match self.0.split() {
             None => TeleView::Nil(Equal::axiom()),
-            Some((init, last)) => TeleView::Snoc(Tele(init.clone(), PhantomData), last.relabel(), Equal::axiom()),
+            Some((init, last)) => TeleView::Extended(Tele(init.clone(), PhantomData), last.relabel(), Equal::axiom()),
         }
     }
 }
@@ -127,7 +127,7 @@ impl<A, A2> ATele<A, A2> {
     pub fn view<'n>(&self, _: Guard<'n>) -> ATeleView<'n, A, A2> {
         match self.0.split() {
             None => ATeleView::Nil(Equal::axiom()),
-            Some((init, last)) => ATeleView::Snoc(ATele(init.clone(), PhantomData), last.relabel(), Equal::axiom()),
+            Some((init, last)) => ATeleView::Extended(ATele(init.clone(), PhantomData), last.relabel(), Equal::axiom()),
         }
     }
 }
@@ -139,7 +139,7 @@ pub enum VarTupleView<'n, E, T> {
     /// No variable.
     Nil(Equal<T, ()>),
     /// The variables before the last one, and the last one.
-    Snoc(VarTuple<E, X<'n>>, Idx<E, Y<'n>>, Equal<T, (X<'n>, Tan<Y<'n>>)>),
+    Extended(VarTuple<E, X<'n>>, Idx<E, Y<'n>>, Equal<T, (X<'n>, Tan<Y<'n>>)>),
 }
 impl<E, T> Clone for VarTuple<E, T> {
     fn clone(&self) -> Self {
@@ -165,7 +165,7 @@ impl<E, T> VarTuple<E, T> {
     pub fn view<'n>(&self, _: Guard<'n>) -> VarTupleView<'n, E, T> {
         match self.0.split() {
             None => VarTupleView::Nil(Equal::axiom()),
-            Some((init, i)) => VarTupleView::Snoc(VarTuple(init.clone(), PhantomData), i.relabel(), Equal::axiom()),
+            Some((init, i)) => VarTupleView::Extended(VarTuple(init.clone(), PhantomData), i.relabel(), Equal::axiom()),
         }
     }
 }
@@ -179,7 +179,7 @@ pub enum SitesView<'n, A, T> {
     /// No site.
     Nil(Equal<T, ()>),
     /// The sites before the last one, the array of the last one, and its place in the user's source.
-    Snoc(Sites<A, X<'n>>, Idx<A, Arr<Y<'n>, Z<'n>>>, Src, Equal<T, (X<'n>, (Tan<Z<'n>>, (bool, Y<'n>)))>),
+    Extended(Sites<A, X<'n>>, Idx<A, Arr<Y<'n>, Z<'n>>>, Src, Equal<T, (X<'n>, (Tan<Z<'n>>, (bool, Y<'n>)))>),
 }
 impl<A, T> Clone for Sites<A, T> {
     fn clone(&self) -> Self {
@@ -214,7 +214,7 @@ impl<A, T> Sites<A, T> {
         match self.0.split() {
             None => SitesView::Nil(Equal::axiom()),
             Some((init, (i, at))) => {
-                SitesView::Snoc(Sites(init.clone(), PhantomData), i.relabel(), *at, Equal::axiom())
+                SitesView::Extended(Sites(init.clone(), PhantomData), i.relabel(), *at, Equal::axiom())
             }
         }
     }

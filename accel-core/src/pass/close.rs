@@ -17,7 +17,7 @@ fn close_<'a, 'e, 'f, 't>(
 ) -> Exp<X<'e>, X<'a>, X<'t>> {
     fresh1(|n| match tele.view(n) {
         TeleView::Nil(q) => body.cast_env(q.sym()),
-        TeleView::Snoc(init, rhs, q) => {
+        TeleView::Extended(init, rhs, q) => {
             let body = Exp::let_(&rhs, &body.cast_env(q));
             deep(|| close_(&init, &body))
         }
@@ -35,7 +35,7 @@ pub fn aclose<A, A2, R>(tele: &ATele<A, A2>, body: &Acc<A2, R>) -> Acc<A, R> {
 fn aclose_<'a, 'b, 'r>(tele: &ATele<X<'a>, X<'b>>, body: &Acc<X<'b>, X<'r>>) -> Acc<X<'a>, X<'r>> {
     fresh1(|n| match tele.view(n) {
         ATeleView::Nil(q) => body.cast_env(q.sym()),
-        ATeleView::Snoc(init, rhs, q) => {
+        ATeleView::Extended(init, rhs, q) => {
             let body = Acc::let_(&rhs, &body.cast_env(q));
             deep(|| aclose_(&init, &body))
         }

@@ -13,36 +13,41 @@ use crate::types::elt::ToExp;
 use crate::types::shape::Z;
 use std::panic::Location;
 
+/// What [`map_accum_l`] lists of the entries `Y`, in its parts.
+pub(super) type ListOf<Y> = <<<Y as IntoAcc>::Arrays as Listed>::List as Arrays>::Acc;
+
 /// The user's function, and its place in the source.
 type Site = (&'static str, At);
 
-/// `a` if `c` is true, `b` otherwise; only the chosen one is computed.
+/// `a` if `c` is true, `b` otherwise; only the chosen one is computed. A tuple or a record is returned in its parts:
+/// `let (x, y) = acond(c, (a, b), (b, a))`.
 #[track_caller]
-pub fn acond<A: Arrays>(c: impl ToExp<bool>, a: impl IntoAcc<Arrays = A>, b: impl IntoAcc<Arrays = A>) -> Acc<A> {
+pub fn acond<A: Arrays>(c: impl ToExp<bool>, a: impl IntoAcc<Arrays = A>, b: impl IntoAcc<Arrays = A>) -> A::Acc {
     let (c, x, y) = (c.to_exp(), a.into_acc(), b.into_acc());
-    Acc::new(build("acond", Location::caller(), |b| {
+    A::unlift(Acc::new(build("acond", Location::caller(), |b| {
         let (c, x, y) = (b.id(c.handle()), b.id(x.handle()), b.id(y.handle()));
         b.push(ArrayOp::Cond(c, x, y), A::Repr::raw())
-    }))
+    })))
 }
 
-/// A loop over arrays: starts with the arrays `init` and applies `body` as long as `condition` is true.
+/// A loop over arrays: starts with the arrays `init` and applies `body` as long as `condition` is true. A state that is a tuple or a
+/// record is passed and returned in its parts.
 #[track_caller]
 pub fn awhile<A: Arrays, C: ToExp<bool>, R: IntoAcc<Arrays = A>>(
     condition: impl FnOnce(A::Acc) -> C,
     body: impl FnOnce(A::Acc) -> R,
     init: impl IntoAcc<Arrays = A>,
-) -> Acc<A> {
+) -> A::Acc {
     let at = Location::caller();
     let init = init.into_acc();
     let open = |[p]: [Handle; 1]| A::unlift(Acc::new(p));
     // The condition is a scalar. The result of an array function is an array, so an array of one element holds it.
     let condition = closure("awhile", at, [A::Repr::raw()], open, condition, |c| unit(c.to_exp()).handle());
     let body = closure("awhile", at, [A::Repr::raw()], open, body, |r| r.into_acc().handle());
-    Acc::new(build("awhile", at, |b| {
+    A::unlift(Acc::new(build("awhile", at, |b| {
         let (cond, body, init) = (condition.lam(b), body.lam(b), b.id(init.handle()));
         b.push(ArrayOp::While { cond, body, init }, A::Repr::raw())
-    }))
+    })))
 }
 
 /// `f`, applied `n` times to the arrays `init`. If `n` is negative, this is `init`.
@@ -60,7 +65,7 @@ pub fn aiterate<A: Arrays, R: IntoAcc<Arrays = A>>(
     n: impl ToExp<i64>,
     f: impl FnOnce(A::Acc) -> R,
     init: impl IntoAcc<Arrays = A>,
-) -> Acc<A> {
+) -> A::Acc {
     let (name, at) = ("aiterate", Location::caller());
     let (n, init, none) = (n.to_exp(), init.into_acc(), ().into_acc());
     let step = closure(
@@ -75,7 +80,7 @@ pub fn aiterate<A: Arrays, R: IntoAcc<Arrays = A>>(
         let (n, init, xs, step) = (b.id(n.handle()), b.id(init.handle()), b.id(none.handle()), step.lam(b));
         b.push(ArrayOp::MapAccum { dir: Dir::Left, n, step, init, xs }, RawTy::pair(A::Repr::raw(), RawTy::Unit))
     });
-    Acc::new(array_components::<2>(both)[0])
+    A::unlift(Acc::new(array_components::<2>(both)[0]))
 }
 
 /// `f`, applied `n` times to the number of the step, from 0 on, and the arrays `init`. If `n` is negative, this is `init`.
@@ -95,7 +100,7 @@ pub fn aiterate_indexed<A: Arrays, R: IntoAcc<Arrays = A>>(
     n: impl ToExp<i64>,
     f: impl FnOnce(Exp<i64>, A::Acc) -> R,
     init: impl IntoAcc<Arrays = A>,
-) -> Acc<A> {
+) -> A::Acc {
     let site = ("aiterate_indexed", Location::caller());
     let numbers = {
         let _site = attribute_to(site.0, site.1);
@@ -135,7 +140,7 @@ pub fn map_accum_l<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays
     f: impl FnOnce(S::Acc, <X::Row as Arrays>::Acc) -> (T, Y),
     init: impl IntoAcc<Arrays = S>,
     xs: impl IntoAcc<Arrays = X>,
-) -> (Acc<S>, Acc<<Y::Arrays as Listed>::List>) {
+) -> (S::Acc, ListOf<Y>) {
     map_accum(("map_accum_l", Location::caller()), Dir::Left, f, init.into_acc(), xs.into_acc())
 }
 
@@ -146,17 +151,18 @@ pub fn map_accum_r<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays
     f: impl FnOnce(S::Acc, <X::Row as Arrays>::Acc) -> (T, Y),
     init: impl IntoAcc<Arrays = S>,
     xs: impl IntoAcc<Arrays = X>,
-) -> (Acc<S>, Acc<<Y::Arrays as Listed>::List>) {
+) -> (S::Acc, ListOf<Y>) {
     map_accum(("map_accum_r", Location::caller()), Dir::Right, f, init.into_acc(), xs.into_acc())
 }
 
+#[track_caller]
 pub(super) fn map_accum<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays: Listed>>(
     (name, at): Site,
     dir: Dir,
     f: impl FnOnce(S::Acc, <X::Row as Arrays>::Acc) -> (T, Y),
     init: Acc<S>,
     xs: Acc<X>,
-) -> (Acc<S>, Acc<<Y::Arrays as Listed>::List>) {
+) -> (S::Acc, ListOf<Y>) {
     let (n, xs) = {
         let _site = attribute_to(name, at);
         rows((name, at), xs.handle(), &X::Repr::raw())
@@ -178,7 +184,7 @@ pub(super) fn map_accum<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<A
         b.push(ArrayOp::MapAccum { dir, n, step, init, xs }, RawTy::pair(S::Repr::raw(), list))
     });
     let [last, list] = array_components::<2>(both);
-    (Acc::new(last), Acc::new(list))
+    (S::unlift(Acc::new(last)), <Y::Arrays as Listed>::List::unlift(Acc::new(list)))
 }
 
 /// The number of rows of some arrays, and the arrays with a check that all have this number.

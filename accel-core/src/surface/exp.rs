@@ -105,7 +105,10 @@ pub(super) fn along(x: Exp<f64>, slope: Exp<f64>) -> Exp<f64> {
     Exp::new(nodes::prim2("along", Location::caller(), op, <f64 as Elt>::Repr::raw(), x.handle(), slope.handle()))
 }
 
-/// `a` if `c` is true, `b` otherwise; only the chosen one is computed.
+/// `a` if `c` is true, `b` otherwise; only the chosen one is computed. For a tuple or a record, [`Exp::unlift`] returns the parts.
+// NOTE [Results of `cond`]: `cond` returns an `Exp<T>`, also for a tuple. In `count + cond(c, 1, 0)`, only the use says that the literals
+// are `i64`. rustc finds this because the result is an `Exp<_>`; if it were an unknown `S` (NOTE [Types of scalar loops]), several
+// implementations of `+` would apply, and the literals would be taken for `i32`.
 #[track_caller]
 pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
     let (c, x, y) = (c.to_exp(), a.to_exp(), b.to_exp());
@@ -115,23 +118,46 @@ pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> 
     }))
 }
 
-/// A loop: starts with `init` and applies `body` as long as `condition` is true. The state is one scalar or a tuple.
-/// Literals in `init` need a suffix (`0.0f64`), because rustc must know their type when it checks the closures.
+/// A loop: starts with `init` and applies `body` as long as `condition` is true. The state is one scalar, a tuple or a record, which is
+/// passed and returned in its parts.
+///
+/// rustc must know the type of the state when it checks the closures: literals in `init` need a suffix (`0.0f64`), or the first closure
+/// a type (`|(k, x): (Exp<i64>, Exp<f64>)|`).
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// // The number of digits of an integer, and their sum.
+/// let digits = afun(|xs: Acc<Vector<i64>>| {
+///     let digits = |x: Exp<i64>| {
+///         let start = (x, 0i64, 0i64);
+///         let (_, count, sum) = while_(|(n, ..)| n.gt(0), |(n, count, sum)| (n / 10, count + 1, sum + n % 10), start);
+///         (count, sum)
+///     };
+///     map(digits, xs)
+/// });
+/// let ys = run_with(&Interpreter, &digits, &Array::vector(vec![7, 1984])).unwrap();
+/// assert_eq!(ys.to_vec(), [(1, 7), (4, 22)]);
+/// ```
+// NOTE [Types of scalar loops]: `T` and `S` determine each other, and a bound in each direction says so to rustc. So the type of the
+// state is known from `init`, from a closure with a type, or from the use of the result. An array loop needs only `A` with
+// `A::Acc`: its `init` is no literal, so it always says which tuple of arrays it is.
 #[track_caller]
-pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
-    condition: impl FnOnce(T::Exp) -> C,
-    body: impl FnOnce(T::Exp) -> R,
+pub fn while_<T: Elt<Exp = S>, S: IntoExp<Elt = T>, C: ToExp<bool>, R: ToExp<T>>(
+    condition: impl FnOnce(S) -> C,
+    body: impl FnOnce(S) -> R,
     init: impl ToExp<T>,
-) -> Exp<T> {
+) -> S {
     let at = Location::caller();
     let init = init.to_exp();
     let open = |[p]: [Handle; 1]| T::unlift(Exp::new(p));
     let condition = closure("while_", at, [T::Repr::raw()], open, condition, |c| c.to_exp().handle());
     let body = closure("while_", at, [T::Repr::raw()], open, body, |r| r.to_exp().handle());
-    Exp::new(build("while_", at, |b| {
+    T::unlift(Exp::new(build("while_", at, |b| {
         let (cond, body, init) = (condition.lam(b), body.lam(b), b.id(init.handle()));
         b.push(ScalarOp::While { cond, body, init }, T::Repr::raw())
-    }))
+    })))
 }
 
 /// A pair, the same as the tuple `(a, b)` converted to an expression.

@@ -52,7 +52,7 @@ pub(super) fn reduced(z: E) -> Reduced {
         (z, next.0, rest * z + next.1)
     };
     let init = (z, lit::<f64>(1.0), lit::<f64>(0.0));
-    let (y, p, rest) = while_::<(f64, f64, f64), _, _>(|(z, ..)| z.ge(2.0), step, init).unlift();
+    let (y, p, rest) = while_::<(f64, f64, f64), _, _, _>(|(z, ..)| z.ge(2.0), step, init);
     let is_below_one = z.lt(1.0);
     let argument = cond::<f64>(is_below_one, z + 1.0, y);
     Reduced { argument, recip: cond::<f64>(is_below_one, z, (p + rest).recip()) }
@@ -73,7 +73,7 @@ pub(super) fn ln_ratio(p: Pair, q: Pair) -> Pair {
     };
     let is_far = |(b, ..): (E, E, E)| p.0.gt(b * 1.5).or(b.gt(p.0 * 1.5));
     let init = (q.0, lit::<f64>(1.0), lit::<f64>(0.0));
-    let (b, scale, k) = while_::<(f64, f64, f64), _, _>(is_far, doubled, init).unlift();
+    let (b, scale, k) = while_::<(f64, f64, f64), _, _, _>(is_far, doubled, init);
     let b = Pair(b, q.1 * scale);
     let z = p.plus(b.negated()).over(p.plus(b));
     let square = z.times(z);
@@ -82,7 +82,7 @@ pub(super) fn ln_ratio(p: Pair, q: Pair) -> Pair {
         (n - 2.0, s.0, s.1)
     };
     let init = (lit::<f64>(29.0), lit::<f64>(0.0), lit::<f64>(0.0));
-    let (_, s, rest) = iterate::<(f64, f64, f64), _>(15, term, init).unlift();
+    let (_, s, rest) = iterate::<(f64, f64, f64), _, _>(15, term, init);
     let ln_2 = Pair(lit(std::f64::consts::LN_2), lit(2.319_046_813_846_299_6e-17));
     exactly(k).times(ln_2).plus(Pair(z.0 * 2.0, z.1 * 2.0).times(Pair(s, rest)))
 }
@@ -110,7 +110,7 @@ pub(super) fn difference_of_digammas(z: E, w: E) -> E {
         (z + 1.0, total + (rest / (z + w) - ln_1p_minus_line(rest)))
     };
     let init = (z, lit::<f64>(0.0));
-    let (z, total) = while_::<(f64, f64), _, _>(|(z, _)| z.lt(10.0), step, init).unlift();
+    let (z, total) = while_::<(f64, f64), _, _, _>(|(z, _)| z.lt(10.0), step, init);
     let (u, v) = (z.recip(), (z + w).recip());
     // The series s at v^2, and d = (s(u^2) - s(v^2)) / (u^2 - v^2).
     let zeros = (lit::<f64>(0.0), lit::<f64>(0.0));

@@ -219,7 +219,7 @@ fn near_one(a: E, b: E, end: E, ln: E) -> (E, E, E) {
     };
     let (zero, one) = (lit::<f64>(0.0), lit::<f64>(1.0));
     let init = (one, zero, one, zero, zero, zero).to_exp();
-    let (.., w, w_a, w_b) = counted::<(f64, f64, f64, f64, f64, f64), _>(constant(26i64), add, init).unlift();
+    let (.., w, w_a, w_b) = counted::<(f64, f64, f64, f64, f64, f64), _>(constant(26i64), add, init);
     (w, w_a, w_b)
 }
 
@@ -246,6 +246,6 @@ fn integrals(of: Lower) -> (E, E, E) {
     };
     let zero = lit::<f64>(0.0);
     let init = (zero, zero, zero, zero).to_exp();
-    let (total, rest, by_a, by_b) = counted::<(f64, f64, f64, f64), _>(constant(127i64), add, init).unlift();
+    let (total, rest, by_a, by_b) = counted::<(f64, f64, f64, f64), _>(constant(127i64), add, init);
     ((total + rest) * step, by_a * step, by_b * step)
 }

@@ -125,8 +125,7 @@ fn integrals(a: E, x: E, is_upper: Exp<bool>) -> (E, E) {
         (next.0, rest + next.1, moment + term * s)
     };
     let zero = lit::<f64>(0.0);
-    let (total, rest, moment) =
-        counted::<(f64, f64, f64), _>(constant(127i64), add, (zero, zero, zero).to_exp()).unlift();
+    let (total, rest, moment) = counted::<(f64, f64, f64), _>(constant(127i64), add, (zero, zero, zero).to_exp());
     ((total + rest) * step, moment * step)
 }
 
@@ -150,7 +149,7 @@ fn small(a: E, x: E) -> Small {
     };
     let (zero, unit) = (lit::<f64>(0.0), lit::<f64>(1.0));
     let init = (unit, unit, zero, zero, zero).to_exp();
-    let (_, _, sum, by_a, between) = counted::<(f64, f64, f64, f64, f64), _>(constant(19i64), add, init).unlift();
+    let (_, _, sum, by_a, between) = counted::<(f64, f64, f64, f64, f64), _>(constant(19i64), add, init);
     let recip = (-(a + 1.0).lgamma()).exp();
     let power = recip * x.pow(a);
     let lower = power * (a * sum + 1.0);

@@ -74,6 +74,6 @@ pub fn csr_matvec<T: Num>(
     generate(rows, |i| {
         let end = pointers.at(i + 1);
         let add = |(k, sum): (Exp<i64>, Exp<T>)| (k + 1, sum + values.at(k) * x.at(columns.at(k)));
-        while_(|(k, _)| k.lt(end), add, (pointers.at(i), constant(T::zero()))).snd()
+        while_(|(k, _)| k.lt(end), add, (pointers.at(i), constant(T::zero()))).1
     })
 }

@@ -6,13 +6,13 @@ use super::graph::attribute_to;
 use super::handles::{Acc, Exp};
 use super::index::{index_head, snoc};
 use crate::array::Array;
-use crate::types::elt::{Elt, ToExp};
+use crate::types::elt::{Elt, IntoExp, ToExp};
 use crate::types::shape::IntoShape;
 use crate::types::{Shape, Snoc};
 use std::panic::Location;
 
-/// `f`, applied `n` times to `init`. If `n` is negative, this is `init`. Literals in `init` need a suffix, as in
-/// [`while_`].
+/// `f`, applied `n` times to `init`. If `n` is negative, this is `init`. Literals in `init` need a suffix or `f` a type, as
+/// in [`while_`].
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -23,7 +23,11 @@ use std::panic::Location;
 /// assert_eq!(ys.to_vec(), [2.0, 3.0]);
 /// ```
 #[track_caller]
-pub fn iterate<T: Elt, R: ToExp<T>>(n: impl ToExp<i64>, f: impl FnOnce(T::Exp) -> R, init: impl ToExp<T>) -> Exp<T> {
+pub fn iterate<T: Elt<Exp = S>, S: IntoExp<Elt = T>, R: ToExp<T>>(
+    n: impl ToExp<i64>,
+    f: impl FnOnce(S) -> R,
+    init: impl ToExp<T>,
+) -> S {
     let _site = attribute_to("iterate", Location::caller());
     counted(n.to_exp(), |_, x| f(x), init.to_exp())
 }
@@ -39,19 +43,19 @@ pub fn iterate<T: Elt, R: ToExp<T>>(n: impl ToExp<i64>, f: impl FnOnce(T::Exp) -
 ///
 /// // Polynomials, whose coefficients are the rows of a matrix.
 /// let values = afun(|a: Acc<Matrix<f64>>, xs: Acc<Vector<f64>>| {
-///     imap(|i, x: Exp<f64>| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x + c, 0.0f64, i, a), xs)
+///     imap(|i, x: Exp<f64>| sfoldl(|y: Exp<f64>, c| y * x + c, 0.0, i, a), xs)
 /// });
 /// let a = Array::matrix(2, 3, vec![1.0, 2.0, 3.0, 0.0, 1.0, 1.0]).unwrap();
 /// let ys = run_with(&Interpreter, &values, (&a, &Array::vector(vec![2.0, 5.0]))).unwrap();
 /// assert_eq!(ys.to_vec(), [11.0, 6.0]);
 /// ```
 #[track_caller]
-pub fn sfoldl<Sh: Shape, T: Elt, U: Elt, R: ToExp<U>>(
-    f: impl FnOnce(U::Exp, T::Exp) -> R,
+pub fn sfoldl<Sh: Shape, T: Elt, U: Elt<Exp = S>, S: IntoExp<Elt = U>, R: ToExp<U>>(
+    f: impl FnOnce(S, T::Exp) -> R,
     z: impl ToExp<U>,
     row: impl IntoShape<Sh = Sh>,
     xs: Acc<Array<Snoc<Sh>, T>>,
-) -> Exp<U> {
+) -> S {
     let _site = attribute_to("sfoldl", Location::caller());
     let (row, n) = (row.into_shape(), index_head(shape(xs)));
     counted(n, |k, y| f(y, xs.at(snoc(row, k))), z.to_exp())
@@ -59,7 +63,7 @@ pub fn sfoldl<Sh: Shape, T: Elt, U: Elt, R: ToExp<U>>(
 
 /// A loop over the numbers from 0 to `n - 1`.
 #[track_caller]
-pub(super) fn counted<T: Elt, R: ToExp<T>>(n: Exp<i64>, f: impl FnOnce(Exp<i64>, T::Exp) -> R, init: Exp<T>) -> Exp<T> {
+pub(super) fn counted<T: Elt, R: ToExp<T>>(n: Exp<i64>, f: impl FnOnce(Exp<i64>, T::Exp) -> R, init: Exp<T>) -> T::Exp {
     let step = |(k, x): (Exp<i64>, T::Exp)| (k + 1, f(k, x));
-    while_::<(i64, T), _, _>(|(k, _)| k.lt(n), step, (constant(0i64), init)).snd()
+    while_::<(i64, T), _, _, _>(|(k, _)| k.lt(n), step, (constant(0i64), init)).1
 }

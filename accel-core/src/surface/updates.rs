@@ -29,7 +29,7 @@ type Arr<Sh, T> = Acc<Array<Sh, T>>;
 ///         let i = the(k);
 ///         (unit(i + 1), set(xs, i, xs.at(i - 1) + xs.at(i - 2)))
 ///     };
-///     awhile(|(k, xs)| the(k).lt(xs.len()), step, (unit(2i64), start)).unlift().1
+///     awhile(|(k, xs)| the(k).lt(xs.len()), step, (unit(2i64), start)).1
 /// });
 /// let numbers = run_with(&Interpreter, &fibonacci, &Array::scalar(8i64))?;
 /// assert_eq!(numbers.as_slice(), [0, 1, 1, 2, 3, 5, 8, 13]);

@@ -1,6 +1,6 @@
 //! Array functions that are applied to each row.
 
-use super::control::map_accum;
+use super::control::{ListOf, map_accum};
 use super::derive_support::retype_acc;
 use super::graph::Dir;
 use super::{Acc, stage};
@@ -39,7 +39,7 @@ use std::panic::Location;
 pub fn vmap<X: Rows, Y: IntoAcc<Arrays: Listed>>(
     f: impl FnOnce(<X::Row as Arrays>::Acc) -> Y,
     xs: impl IntoAcc<Arrays = X>,
-) -> Acc<<Y::Arrays as Listed>::List> {
+) -> ListOf<Y> {
     let step = |(), x| ((), f(x));
     map_accum(("vmap", Location::caller()), Dir::Left, step, ().into_acc(), xs.into_acc()).1
 }
@@ -71,7 +71,7 @@ where
     pub fn vmap(&self) -> Afun<Batch<A>, Batch<R>> {
         let at = Location::caller();
         let apply = |(), x: <<Batch<A> as Rows>::Row as Arrays>::Acc| ((), call(self, retype_acc(x.into_acc())));
-        let program = |xs: Acc<Batch<A>>| map_accum(("vmap", at), Dir::Left, apply, ().into_acc(), xs).1;
+        let program = |xs: Acc<Batch<A>>| map_accum(("vmap", at), Dir::Left, apply, ().into_acc(), xs).1.into_acc();
         Afun::recorded(self.in_scope("vmap", at).and_then(|_| stage(program)))
     }
 }

@@ -12,7 +12,7 @@ fn looped<X: Rows, Y: IntoAcc<Arrays: Listed>>(
     f: impl FnOnce(<X::Row as Arrays>::Acc) -> Y,
     xs: impl IntoAcc<Arrays = X>,
 ) -> Acc<<Y::Arrays as Listed>::List> {
-    map_accum_l(|k: Acc<Scalar<i64>>, x| (map(|k| k + 1, k), f(x)), unit(0i64), xs).1
+    map_accum_l(|k: Acc<Scalar<i64>>, x| (map(|k| k + 1, k), f(x)), unit(0i64), xs).1.into_acc()
 }
 
 /// Checks that a program is the same with both.
@@ -239,8 +239,8 @@ fn loops() {
     // The state begins as shared and becomes one of lanes; a part of it stays shared.
     let grow = |row: V| move |(k, s): (Acc<Scalar<i64>>, V)| (map(|k| k + 1, k), zip_with(|x, y| x * 0.5 + y, s, row));
     let start = || (unit(0i64), fill(4, 1.0));
-    both(&|m| vmap(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).unlift().1, m), &|m| {
-        looped(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).unlift().1, m)
+    both(&|m| vmap(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).1, m), &|m| {
+        looped(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).1, m)
     });
 }
 

@@ -193,7 +193,7 @@ fn products() {
 fn loops_and_choices() {
     let collatz = |starts: Acc<Vector<i64>>| {
         let next = |n: Exp<i64>| cond((n % 2).eq(0), n / 2, n * 3 + 1);
-        map(|start| while_(|(n, _)| n.gt(1), |(n, steps)| (next(n), steps + 1), (start, 0i64)).snd(), starts)
+        map(|start| while_(|(n, _)| n.gt(1), |(n, steps)| (next(n), steps + 1), (start, 0i64)).1, starts)
     };
     assert_eq!(run(collatz, &vector(&[1, 2, 3, 27])).to_vec(), [0, 1, 7, 111]);
 
@@ -202,8 +202,7 @@ fn loops_and_choices() {
             |(n, xs)| the(sum(xs)).lt(the(limit)).and(the(n).lt(100)),
             |(n, xs)| (map(|n| n + 1, n), map(|x| x * 2.0, xs)),
             (unit(0i64), xs),
-        )
-        .unlift();
+        );
         acond(the(limit).gt(50.0), xs, reverse(xs))
     };
     let xs = vector(&[1.0, 2.0]);

@@ -369,8 +369,7 @@ fn an_array_loop_that_is_written_down_twice_keeps_its_code_in_each_copy() {
             |(k, _): (Acc<Scalar<i64>>, Acc<Vector<f64>>)| the(k).lt(3),
             |(k, ys)| (map(|k| k + 1i64, k), map(|y| y + 1.0f64, ys)),
             (n, xs),
-        )
-        .unlift();
+        );
         acond(the(n).lt(1), ys, acond(the(n).lt(2), xs, ys))
     }), @r"
         let a1 = a0.1

@@ -60,7 +60,6 @@ fn mandelbrot(points: Acc<Matrix<(f64, f64)>>) -> Acc<Matrix<i32>> {
                 |(x, y, n)| (x * x - y * y + a, 2.0 * x * y + b, n + 1),
                 (0.0f64, 0.0f64, 0i32),
             )
-            .unlift()
             .2
         },
         points,
@@ -142,10 +141,9 @@ fn all_array_functions_compose() {
         let (a, b) = unzip(zip(xs, ns));
         let (d, e, f) = unzip3(zip3(a, b, firsts));
         let g = zip_with3(|x, y, z| x + y.cast::<f64>() + z, d, e, f);
-        let h = acond(the(c), (g, lasts), (concat(xs, skip(1, xs)), m));
-        let (g, lasts) = h.unlift();
+        let (g, lasts) = acond(the(c), (g, lasts), (concat(xs, skip(1, xs)), m));
         let (count, powers) =
-            awhile(|(n, _)| the(n).lt(3), |(n, p)| (map(|n| n + 1, n), matmul(p, m)), (unit(0i64), m)).unlift();
+            awhile(|(n, _)| the(n).lt(3), |(n, p)| (map(|n| n + 1, n), matmul(p, m)), (unit(0i64), m));
         let wide = imap(|(i, j), x| (i.cast::<f64>() + j.cast::<f64>()) * x, powers);
         let back = map(|(ix, x)| x * ix.index().1.cast::<f64>(), indexed(wide));
         let scans = (scanl1(|a, b| a.max(b), g), scanr1(|a, b| a.min(b), g), scanr(|a, b| b + a, 1.0, g));

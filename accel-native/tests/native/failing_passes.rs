@@ -60,9 +60,7 @@ fn program() -> Afun<(Matrix<f64>, Vector<f64>), Vector<f64>> {
         let (_, states) = map_accum_l(update, v, m);
         let (back, _) = map_accum_r(|s, x| (zip_with(|a, b| a + b, s, x), sum(x)), v, states);
         // A loop in scalar code.
-        let halved = |x: Exp<f64>, n: i64| {
-            while_::<(i64, f64), _, _>(|(k, _)| k.lt(n), |(k, x)| (k + 1, x * 0.5 + 1.0), (0i64, x)).snd()
-        };
+        let halved = |x: Exp<f64>, n: i64| while_(|(k, _)| k.lt(n), |(k, x)| (k + 1, x * 0.5 + 1.0), (0i64, x)).1;
         let (halves, quarters) = (map(|x| halved(x, 3), v), map(|x| halved(x, 4), v));
         let weighted = |xs: Acc<Vector<f64>>| sum(imap(|(_, j), x| x * xs.at(j.min(xs.shape() - 1)), m));
         // Scans of the columns, of the vector in two ways, and of pairs.

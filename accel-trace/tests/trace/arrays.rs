@@ -208,7 +208,7 @@ fn traces_of_elements_agree_with_traces_of_arrays() {
         let powers = map(
             |x| {
                 let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, y * x);
-                while_(|(_, y): (Exp<i64>, Exp<f64>)| y.abs().lt(3.0), step, (0i64, x + 2.0)).unlift()
+                while_(|(_, y): (Exp<i64>, Exp<f64>)| y.abs().lt(3.0), step, (0i64, x + 2.0))
             },
             map(|x| x.abs() + 1.5, v),
         );
@@ -345,7 +345,7 @@ fn failures_of_the_run_are_those_of_the_program() {
 fn independent_branches_are_tasks_of_their_own() {
     let last = |r: Exp<f64>| {
         let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
-        while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(50i64), step, (0i64, 0.4)).snd()
+        while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(50i64), step, (0i64, 0.4)).1
     };
     let prog = afun(|rates: Acc<Vector<f64>>| {
         map_accum_l(|s: Acc<Scalar<f64>>, r: Acc<Scalar<f64>>| (s, map(last, r)), unit(0.0), rates).1

@@ -22,15 +22,14 @@ pub fn determinant(a: Acc<Matrix<f64>>) -> Acc<Scalar<f64>> {
     let a = at_least(LAST as i64, a);
     let n = a.shape().0;
     let first = n - LAST as i64;
-    let choices =
-        iterate(first, |(left, choices): (Exp<i64>, Exp<i64>)| (left - 1, choices * left), (n, 1i64)).unlift().1;
+    let choices = iterate(first, |(left, choices): (Exp<i64>, Exp<i64>)| (left - 1, choices * left), (n, 1i64)).1;
     let term = |choice: Exp<i64>| {
         let expand = |(row, choice, columns, product): (Exp<i64>, Exp<i64>, Exp<i64>, Exp<f64>)| {
             let (place, rest) = (choice % (n - row), choice / (n - row));
             let factor = a.at((row, column(columns, place)));
             (row + 1, rest, without(columns, place), product * cond((place % 2).eq(0), factor, -factor))
         };
-        let (_, _, columns, product) = iterate(first, expand, (0i64, choice, constant(ALL_COLUMNS), 1.0)).unlift();
+        let (_, _, columns, product) = iterate(first, expand, (0i64, choice, constant(ALL_COLUMNS), 1.0));
         let entry = |row: i64, place: i64| a.at((first + row, column(columns, constant(place))));
         product * minor(array::from_fn(|row| array::from_fn(|place| entry(row as i64, place as i64))))
     };

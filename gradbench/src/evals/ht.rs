@@ -67,7 +67,7 @@ fn surface(pose: Acc<Vector<f64>>, hand: HandAcc) -> Acc<Vector<Point>> {
     let transforms = generate(bones, |bone| {
         let is_child = |(_, parent): (AffineExp, Exp<i64>)| parent.ge(0);
         let to_parent = |(map, parent): (AffineExp, Exp<i64>)| (compose(turned.at(parent), map), parents.at(parent));
-        let (absolute, _) = while_(is_child, to_parent, (turned.at(bone), parents.at(bone))).unlift();
+        let (absolute, _) = while_(is_child, to_parent, (turned.at(bone), parents.at(bone)));
         compose(absolute, inverses.at(bone))
     });
     // Each vertex moves with the sum of its bones' maps, weighted. This is linear in the numbers of the maps: a product of matrices.

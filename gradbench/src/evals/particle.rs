@@ -38,7 +38,7 @@ pub fn landing(mode: Mode) -> Field<(), f64> {
             (unit(moved(place, speed)), unit((u - STEP * by_x, v - STEP * by_y)), unit(the(steps) + 1))
         };
         let at = |x: f64, y: f64| unit(constant((x, y)));
-        let (place, speed, steps) = awhile(above, fly, (at(0.0, 8.0), at(0.75, 0.0), unit(0i64))).unlift();
+        let (place, speed, steps) = awhile(above, fly, (at(0.0, 8.0), at(0.75, 0.0), unit(0i64)));
         let ((x, y), (u, v)) = (moved(place, speed), the(speed));
         let landing = x - y / v * u;
         unit(cond(the(steps).lt(MOST_STEPS), landing * landing, lit(f64::NAN)))

@@ -58,11 +58,11 @@ type Eight = (i64, i64, i64, i64, i64, i64, i64, i64);
 fn choices_and_loops(t: &Suite) {
     // The greatest common divisor, in scalar code and as a loop over arrays.
     let inner = t.function(afun(|x: Acc<Scalar<(i64, i64)>>| {
-        map(|(a, b)| while_(|(_, b)| b.ne(0), |(a, b)| (b, a % b), (a, b)).fst(), x)
+        map(|(a, b)| while_(|(_, b)| b.ne(0), |(a, b)| (b, a % b), (a, b)).0, x)
     }));
     let outer = t.function(afun(|a: Acc<Scalar<i64>>, b: Acc<Scalar<i64>>| {
         let step = |(a, b): (Acc<Scalar<i64>>, Acc<Scalar<i64>>)| (b, zip_with(|a, b| a % b, a, b));
-        awhile(|(_, b): (Acc<Scalar<i64>>, Acc<Scalar<i64>>)| the(b).ne(0), step, (a, b)).unlift().0
+        awhile(|(_, b): (Acc<Scalar<i64>>, Acc<Scalar<i64>>)| the(b).ne(0), step, (a, b)).0
     }));
     for (a, b, d) in [(12, 18, 6), (17, 5, 1), (0, 9, 9), (9, 0, 9), (1 << 40, 3 << 20, 1 << 20)] {
         inner.gives((a, b), d);
@@ -114,7 +114,7 @@ fn a_failure_is_told_and_forgotten(t: &Suite) {
 
 fn many_threads(t: &Suite) {
     let f = t.function(afun(|x: Acc<Scalar<i64>>| {
-        map(|x| while_(|(n, _)| n.gt(0), |(n, s)| (n - 1, s + n), (x, 0i64)).snd(), x)
+        map(|x| while_(|(n, _)| n.gt(0), |(n, s)| (n - 1, s + n), (x, 0i64)).1, x)
     }));
     std::thread::scope(|scope| {
         for first in 0..4 {

@@ -27,7 +27,7 @@ fn chosen_arrays<Sh: Shape, T: Sample>(t: &Suite) {
         t.is(prog.clone(), (&Array::scalar(true), &xs, &ys), xs.clone());
         t.is(prog, (&Array::scalar(false), &xs, &ys), ys.clone());
         let prog = afun(|c: Acc<Scalar<bool>>, xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| {
-            let (a, b) = acond(the(c), (xs, ys), (ys, map(|x| x, ys))).unlift();
+            let (a, b) = acond(the(c), (xs, ys), (ys, map(|x| x, ys)));
             (b, a)
         });
         t.is(prog.clone(), (&Array::scalar(true), &xs, &ys), (ys.clone(), xs.clone()));
@@ -75,7 +75,7 @@ fn collatz(n: i64) -> i64 {
 fn loops_in_scalar_code(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<i64>>| {
         let next = |n: Exp<i64>| cond((n % 2).eq(0), n / 2, n * 3 + 1);
-        map(|x| while_(|(n, _)| n.ne(1), |(n, steps)| (next(n), steps + 1), (x, 0i64)).snd(), xs)
+        map(|x| while_(|(n, _)| n.ne(1), |(n, steps)| (next(n), steps + 1), (x, 0i64)).1, xs)
     });
     let xs = Array::vector((1..=100).collect::<Vec<i64>>());
     t.is(prog, &xs, Array::vector((1..=100).map(collatz).collect()));
@@ -87,7 +87,7 @@ fn loops_in_scalar_code(t: &Suite) {
         imap(
             |i, x| {
                 let sum = while_(|(k, _)| k.lt(i), |(k, s)| (k + 1, s + x * xs.at(k)), (0i64, 0i64));
-                sum.snd()
+                sum.1
             },
             xs,
         )
@@ -155,16 +155,14 @@ fn loops_in_loops(t: &Suite) {
                 |(j, _): (Acc<Scalar<i64>>, Acc<Vector<i64>>)| the(j).lt(the(k)),
                 |(j, ys)| (map(|j| j + 1, j), zip_with(|x, y| (x * the(k) + y) % 1009, xs, ys)),
                 (unit(0i64), ys),
-            )
-            .unlift();
+            );
             ys
         };
         let (_, ys) = awhile(
             |(k, _): (Acc<Scalar<i64>>, Acc<Vector<i64>>)| the(k).lt(the(rounds)),
             |(k, ys)| (map(|k| k + 1, k), inner(k, ys)),
             (unit(0i64), xs),
-        )
-        .unlift();
+        );
         ys
     });
     let start: Vec<i64> = (0..9).collect();
@@ -181,10 +179,10 @@ fn loops_in_loops(t: &Suite) {
             |n| {
                 let count = while_(
                     |(i, _)| i.lt(n),
-                    |(i, c)| (i + 1, while_(|(j, _)| j.lt(i), |(j, c)| (j + 1, c + 1), (0i64, c)).snd()),
+                    |(i, c)| (i + 1, while_(|(j, _)| j.lt(i), |(j, c)| (j + 1, c + 1), (0i64, c)).1),
                     (0i64, 0i64),
                 );
-                count.snd()
+                count.1
             },
             n,
         )
@@ -221,8 +219,8 @@ fn rows_and_lists<Sh: Shape, T: Sample>(t: &Suite) {
     for extents in shapes_of::<Sh>() {
         let (xs, n) = (array::<Sh, T>(extents), 3);
         let prog = afun(move |xs: Acc<Array<Sh, T>>| {
-            let (last, list) = map_accum_l(|_: Acc<Array<Sh, T>>, k: Acc<Scalar<i64>>| (xs, (xs, k)), xs, iota(n));
-            let (_, numbers) = list.unlift();
+            let step = |_: Acc<Array<Sh, T>>, k: Acc<Scalar<i64>>| (xs, (xs, k));
+            let (last, (_, numbers)) = map_accum_l(step, xs, iota(n));
             (last, numbers)
         });
         t.is(prog, &xs, (xs.clone(), Array::vector(vec![0, 1, 2])));

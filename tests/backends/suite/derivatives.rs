@@ -37,7 +37,7 @@ fn sums_of_products(t: &Suite, n: usize, m: usize) {
 }
 
 fn looped(n: Exp<i64>, f: impl Fn(Exp<i64>, Exp<f64>) -> Exp<f64>) -> Exp<f64> {
-    let (_, y) = while_(move |(i, _): (Exp<i64>, Exp<f64>)| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, 0.0)).unlift();
+    let (_, y) = while_(move |(i, _): (Exp<i64>, Exp<f64>)| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, 0.0));
     y
 }
 
@@ -53,8 +53,7 @@ fn sums_of_single_precision(t: &Suite, n: usize, m: usize) {
                     (i + 1, cond((i % 3).eq(0), y + p * x, y + q))
                 },
                 (0i64, 0.0f32),
-            )
-            .unlift();
+            );
             y
         };
         map(one, xs)

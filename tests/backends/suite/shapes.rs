@@ -249,7 +249,7 @@ fn control(t: &Suite) {
     let steps = || {
         afun(|n: N, xs: V, ys: V| {
             let step = |(k, xs): (N, V)| (map(|k| k - 1, k), both(xs, ys));
-            awhile(|(k, _)| the(k).gt(0), step, (n, xs)).unlift().1
+            awhile(|(k, _)| the(k).gt(0), step, (n, xs)).1
         })
     };
     t.fails(steps(), (&n(2), &xs, &ys), text);
@@ -258,7 +258,7 @@ fn control(t: &Suite) {
     // A state whose extents change: the second step has other extents than the first.
     let grows = afun(|n: N, xs: V, ys: V| {
         let step = |(k, xs): (N, V)| (map(|k| k - 1, k), concat(both(ys, xs), fill(1, 0.5)));
-        awhile(|(k, _)| the(k).gt(0), step, (n, xs)).unlift().1
+        awhile(|(k, _)| the(k).gt(0), step, (n, xs)).1
     });
     let text = &message!("zip_with", line, "[n] and [n]", "[2] and [3]");
     t.fails(grows, (&n(5), &ys, &ys), text);
@@ -409,7 +409,7 @@ fn checks_in_control(t: &Suite) {
     let steps = || {
         afun(|n: N, a: V| {
             let step = |(k, xs): (N, V)| (map(|k| k - 1, k), map(|x| x + wide(a).shape().1.cast::<f64>(), xs));
-            awhile(|(k, _)| the(k).gt(0), step, (n, a)).unlift().1
+            awhile(|(k, _)| the(k).gt(0), step, (n, a)).1
         })
     };
     t.fails(steps(), (&n(2), &three), text);
@@ -419,7 +419,7 @@ fn checks_in_control(t: &Suite) {
                 let columns = wide(xs).shape().1;
                 (map(|k| k - 1, k), map(|x| x + columns.cast::<f64>(), xs))
             };
-            awhile(|(k, _)| the(k).gt(0), step, (n, a)).unlift().1
+            awhile(|(k, _)| the(k).gt(0), step, (n, a)).1
         })
     };
     t.fails(of_state(), (&n(2), &three), text);
@@ -428,7 +428,7 @@ fn checks_in_control(t: &Suite) {
     let line = line!() + 2;
     let shrinks = afun(|n: N, a: V| {
         let step = |(k, xs): (N, V)| (map(|k| k - 1, k), map(|x| x + fill(the(k), 1.0).len().cast::<f64>(), xs));
-        awhile(|(k, _)| the(k).gt(-5), step, (n, a)).unlift().1
+        awhile(|(k, _)| the(k).gt(-5), step, (n, a)).1
     });
     let negative = format!("`fill` at {}:{line}: expected extents that are not negative, found [-1]", file!());
     t.fails(shrinks, (&n(2), &three), &negative);

@@ -5,7 +5,7 @@ use accel_core::ast::*;
 pub fn close<A, E, E2, T>(tele: &Tele<A, E, E2>, body: &Exp<E2, A, T>) -> Exp<E, A, T> {
     fresh1(|n| match tele.view(n) {
         TeleView::Nil(q) => body.cast_env(q.sym()),
-        TeleView::Snoc(init, last, q) => close(&init, &Exp::let_(&last, &body.cast_env(q))),
+        TeleView::Extended(init, last, q) => close(&init, &Exp::let_(&last, &body.cast_env(q))),
     })
 }
 

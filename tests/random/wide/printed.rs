@@ -34,13 +34,13 @@ fn seed_2() -> Result<ArrayTuple, Error> {
             let x2 = x0.div_euclid(x1);
             let x3 = constant(2i64);
             let x4 = x2.cast::<bool>();
-            let x5 = while_::<(i64, bool), _, _>(|(x5, x6)| x5.lt(x3.min(40)) & x4, |(x5, x6)| (x5 + 1, {
+            let x5 = while_::<(i64, bool), _, _, _>(|(x5, x6)| x5.lt(x3.min(40)) & x4, |(x5, x6)| (x5 + 1, {
                 let x7 = a1.shape().0;
                 let x8 = x7.ge(x5);
                 x8
-            }), (0i64, x4)).unlift().1;
+            }), (0i64, x4)).1;
             x5
-        }, (a2, a4), (a2, a1)).unlift();
+        }, (a2, a4), (a2, a1));
         let a7 = {
             let (n0, n1) = {
             let x0 = a4.len();
@@ -82,7 +82,7 @@ fn seed_4() -> Result<ArrayTuple, Error> {
         let (a4, a5, a6) = acond({
             let x0 = constant(true);
             x0
-        }, (a0, a2, a2), (a0, a2, a2)).unlift();
+        }, (a0, a2, a2), (a0, a2, a2));
         let a7 = dot(a1, a1);
         let a8 = map(|x0: (Exp<f64>, Exp<f64>, Exp<f64>)| {
             let x1 = x0.0;
@@ -104,7 +104,7 @@ fn seed_4() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a10), a11, a12)
             },
             (unit(0i64), a8, a9),
-            ).unlift();
+            );
             (r1, r2)
         };
         let (a12, a13) = {
@@ -123,7 +123,7 @@ fn seed_4() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a12), a13, a13)
             },
             (unit(0i64), a11, a9),
-            ).unlift();
+            );
             (r1, r2)
         };
         let a14 = zip_with(|x0: (Exp<f64>, Exp<f64>, Exp<f64>), x1: Exp<f64>| x0, a4, a1);
@@ -185,7 +185,7 @@ fn seed_5() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a6), a7)
             },
             (unit(0i64), a5),
-            ).unlift();
+            );
             r1
         };
         let a7 = generate((), |()| {
@@ -217,7 +217,7 @@ fn seed_6() -> Result<ArrayTuple, Error> {
             let x0 = constant(5i64);
             let x1 = x0.le(x0);
             x1
-        }, (a0, a0), (a0, a0)).unlift();
+        }, (a0, a0), (a0, a0));
         let a3 = map(|x0: Exp<i64>| {
             let x1 = constant(1i64);
             x1
@@ -372,7 +372,7 @@ fn seed_11() -> Result<ArrayTuple, Error> {
             let x2 = constant(3.0f64);
             let x3 = constant(true);
             let x4 = cond::<f64>(x3, x2, x2);
-            let x5 = value_and_gradient(|x5: Exp<f64>| x4, x4).unlift();
+            let x5 = value_and_gradient(|x5: Exp<f64>| x4, x4);
             let x6 = x5.1;
             x6
         }, a7);
@@ -407,7 +407,7 @@ fn seed_12() -> Result<ArrayTuple, Error> {
             let x1 = x0 | x0;
             let x2 = !x0;
             x2
-        }, (a1, a3), (a1, a3)).unlift();
+        }, (a1, a3), (a1, a3));
         let a6 = dot(a2, a2);
         let a7 = acond({
             let x0 = constant(4i64);
@@ -443,12 +443,12 @@ fn seed_12() -> Result<ArrayTuple, Error> {
             let x1 = constant(9i64);
             let x2 = x0.rem_euclid(x1);
             let x3 = x1.cast::<bool>();
-            let x4 = while_::<(i64, bool), _, _>(|(x4, x5)| x4.lt(x2.min(40)) & x3, |(x4, x5)| (x4 + 1, {
+            let x4 = while_::<(i64, bool), _, _, _>(|(x4, x5)| x4.lt(x2.min(40)) & x3, |(x4, x5)| (x4 + 1, {
                 let x6 = x2.gt(x2);
                 let x7 = x2.max(x2);
                 let x8 = cond::<i64>((x7.ge(0) & x7.lt(a5.shape().0)) & (x4.ge(0) & x4.lt(a5.shape().1)) & (x4.ge(0) & x4.lt(a5.shape().2)), a5.at((x7, x4, x4)), constant(0i64));
                 x5
-            }), (0i64, x3)).unlift().1;
+            }), (0i64, x3)).1;
             x3
         }, a9);
         let a11 = generate({
@@ -720,7 +720,7 @@ fn seed_19() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a8), a9, a9)
             },
             (unit(0i64), a7, a7),
-            ).unlift();
+            );
             (r1, r2)
         };
         let a10 = zip(a0, a5);
@@ -771,7 +771,7 @@ fn seed_21() -> Result<ArrayTuple, Error> {
             let x3 = x2.clamp(x2, x2);
             let x4 = constant(5i64);
             let x5 = x3.rem_euclid(x4);
-            let x6 = while_::<(i64, i64), _, _>(|(x6, x7)| x6.lt(x5.min(40)) & {
+            let x6 = while_::<(i64, i64), _, _, _>(|(x6, x7)| x6.lt(x5.min(40)) & {
                 let x8 = constant(true);
                 x8
             }, |(x6, x7)| (x6 + 1, {
@@ -781,7 +781,7 @@ fn seed_21() -> Result<ArrayTuple, Error> {
                 let x11 = constant(false);
                 let x12 = x11.cast::<i64>();
                 x10
-            }), (0i64, x4)).unlift().1;
+            }), (0i64, x4)).1;
             let x7 = x4.cast::<bool>();
             let x8 = (x2, x7);
             x5
@@ -839,7 +839,7 @@ fn seed_22() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a5), a6)
             },
             (unit(0i64), a1),
-            ).unlift();
+            );
             r1
         };
         let a6 = skip({
@@ -868,7 +868,7 @@ fn seed_23() -> Result<ArrayTuple, Error> {
             let x0 = constant(false);
             let x1 = !x0;
             x1
-        }, (a0, a0, a0), (a0, a0, a0)).unlift();
+        }, (a0, a0, a0), (a0, a0, a0));
         (a1, a2, a3, a3, a3)
     });
     let a0 = Array::<Dim1, i64>::from_extents(&[2], vec![512329i64, 74681637181909839i64])?;
@@ -931,7 +931,7 @@ fn seed_25() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a3), a7, a5, a7)
             },
             (unit(0i64), a0, a0, a0),
-            ).unlift();
+            );
             (r1, r2, r3)
         };
         let (a6, a7) = call(&afun(|a0: Acc<Array<Dim2, (i64, i64)>>| {
@@ -1036,7 +1036,7 @@ fn seed_30() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a2), a4)
             },
             (unit(0i64), a0),
-            ).unlift();
+            );
             r1
         };
         (a2, a1)
@@ -1143,7 +1143,7 @@ fn seed_33() -> Result<ArrayTuple, Error> {
             let x1 = x0.cast::<i16>();
             let x2 = cond::<i16>(x0, x1, x1);
             let x3 = constant(2i64);
-            let x4 = while_::<(i64, bool), _, _>(|(x4, x5)| x4.lt(x3.min(40)) & x0, |(x4, x5)| (x4 + 1, {
+            let x4 = while_::<(i64, bool), _, _, _>(|(x4, x5)| x4.lt(x3.min(40)) & x0, |(x4, x5)| (x4 + 1, {
                 let x6 = constant(3.0f64);
                 let x7 = x6.pow(x6);
                 let x8 = x6.min(x7);
@@ -1159,7 +1159,7 @@ fn seed_33() -> Result<ArrayTuple, Error> {
                 let x12 = x10.eq(x4);
                 let x13 = x2.eq(x1);
                 x12
-            }), (0i64, x0)).unlift().1;
+            }), (0i64, x0)).1;
             x2
         }, a4);
         let a10 = minimum_all(a6);
@@ -1309,16 +1309,16 @@ fn seed_36() -> Result<ArrayTuple, Error> {
             let x3 = x0.cast::<i64>();
             let x4 = x3.count_ones();
             let x5 = constant(3i64);
-            let x6 = while_::<(i64, f32), _, _>(|(x6, x7)| x6.lt(x5.min(40)) & {
+            let x6 = while_::<(i64, f32), _, _, _>(|(x6, x7)| x6.lt(x5.min(40)) & {
                 let x8 = constant(true);
                 x8
-            }, |(x6, x7)| (x6 + 1, x0), (0i64, x0)).unlift().1;
+            }, |(x6, x7)| (x6 + 1, x0), (0i64, x0)).1;
             let x7 = constant(5i64);
             let x8 = x4.rem_euclid(x7);
-            let x9 = while_::<(i64, f32), _, _>(|(x9, x10)| x9.lt(x8.min(40)) & {
+            let x9 = while_::<(i64, f32), _, _, _>(|(x9, x10)| x9.lt(x8.min(40)) & {
                 let x11 = constant(true);
                 x11
-            }, |(x9, x10)| (x9 + 1, x6), (0i64, x2)).unlift().1;
+            }, |(x9, x10)| (x9 + 1, x6), (0i64, x2)).1;
             let x10 = x9 + x6;
             let x11 = gradient(|x11: Exp<f32>| {
                 let x12 = x1.cast::<f32>();
@@ -1383,7 +1383,7 @@ fn seed_37() -> Result<ArrayTuple, Error> {
             let x0 = constant(true);
             let x1 = cond::<bool>(x0, x0, x0);
             x1
-        }, (a2, a2), (a2, a2)).unlift();
+        }, (a2, a2), (a2, a2));
         let (a7, a8) = sort_by_key(a3, a4);
         let a9 = backpermute({
             let x0 = a8.shape();
@@ -1683,7 +1683,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
                 (map(|k: Exp<i64>| k + 1, a4), a5, a6)
             },
             (unit(0i64), a1, a3),
-            ).unlift();
+            );
             (r1, r2)
         };
         let (a6, a7) = sort_by_key_descending(a4, a4);
@@ -1747,7 +1747,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
             let x16 = constant(9i64);
             let x17 = constant(5i64);
             let x18 = x16.rem_euclid(x17);
-            let x19 = while_::<(i64, i8), _, _>(|(x19, x20)| x19.lt(x18.min(40)) & {
+            let x19 = while_::<(i64, i8), _, _, _>(|(x19, x20)| x19.lt(x18.min(40)) & {
                 let x21 = constant(true);
                 x21
             }, |(x19, x20)| (x19 + 1, {
@@ -1755,7 +1755,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
                 let x22 = x14.cast::<u16>();
                 let x23 = x22 + x22;
                 x20
-            }), (0i64, x10)).unlift().1;
+            }), (0i64, x10)).1;
             let x20 = constant(2i8);
             let x21 = x19 % x20;
             let x22 = cond::<i64>(x13, x17, x18);
@@ -1798,7 +1798,7 @@ fn seed_46() -> Result<ArrayTuple, Error> {
             let x0 = constant(false);
             let x1 = x0 & x0;
             x1
-        }, (a0, a0), (a0, a0)).unlift();
+        }, (a0, a0), (a0, a0));
         let a3 = generate({
             let x0 = constant(2i64);
             let x1 = constant(2i64);
@@ -1817,7 +1817,7 @@ fn seed_46() -> Result<ArrayTuple, Error> {
         let (a5, a6) = acond({
             let x0 = constant(true);
             x0
-        }, (a2, a3), (a0, a3)).unlift();
+        }, (a2, a3), (a0, a3));
         let a7 = argsort(a6);
         let a8 = maximum(a3);
         (a1, a4, a5, a7, a8)

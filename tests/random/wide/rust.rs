@@ -249,8 +249,7 @@ impl Arrays<'_> {
             Step::Product { what, x, y } => format!("{}(a{x}, a{y})", format!("{what:?}").to_lowercase()),
             Step::Acond { c, then, otherwise } => {
                 let all = |of: &[Arr]| tuple(&of.iter().map(|a| format!("a{a}")).collect::<Vec<_>>());
-                let unlift = if then.len() > 1 { ".unlift()" } else { "" };
-                format!("acond({}, {}, {}){unlift}", of(c), all(then), all(otherwise))
+                format!("acond({}, {}, {})", of(c), all(then), all(otherwise))
             }
             Step::Awhile { times, continues, init, body: block } => self.awhile(times, continues, init, block, level),
             Step::Call { program, args } => {
@@ -279,7 +278,7 @@ impl Arrays<'_> {
         let first: Vec<_> = std::iter::once("unit(0i64)".into()).chain(init.iter().map(|a| format!("a{a}"))).collect();
         let out: Vec<_> = (1..names.len()).map(|k| format!("r{k}")).collect();
         format!(
-            "{{\n{inner}let times = {}.min({MOST_STEPS});\n{inner}let (_, {}) = awhile(\n{inner}{open} the({k}).lt(times) & {continues},\n{inner}{open} {steps},\n{inner}({}),\n{inner}).unlift();\n{inner}{}\n{d}}}",
+            "{{\n{inner}let times = {}.min({MOST_STEPS});\n{inner}let (_, {}) = awhile(\n{inner}{open} the({k}).lt(times) & {continues},\n{inner}{open} {steps},\n{inner}({}),\n{inner});\n{inner}{}\n{d}}}",
             self.fun(times, &[], &tuple),
             out.join(", "),
             first.join(", "),
@@ -345,13 +344,13 @@ impl Arrays<'_> {
                 let continues = deeper.fun(continues, elems, &tuple);
                 let body = deeper.fun(body, elems, &tuple);
                 format!(
-                    "while_::<(i64, {elem}), _, _>(|(x{k}, x{x})| x{k}.lt(x{times}.min({MOST_STEPS})) & {continues}, |(x{k}, x{x})| (x{k} + 1, {body}), (0i64, x{init})).unlift().1"
+                    "while_::<(i64, {elem}), _, _, _>(|(x{k}, x{x})| x{k}.lt(x{times}.min({MOST_STEPS})) & {continues}, |(x{k}, x{x})| (x{k} + 1, {body}), (0i64, x{init})).1"
                 )
             }
             Node::Gradient { f, at, with_value } => {
                 let name = if *with_value { "value_and_gradient" } else { "gradient" };
                 let k = elems.len();
-                format!("{name}(|x{k}: {}| {}, x{at}){unlift}", exp(&f.params[0]), deeper.fun(f, elems, &tuple))
+                format!("{name}(|x{k}: {}| {}, x{at})", exp(&f.params[0]), deeper.fun(f, elems, &tuple))
             }
         }
     }

@@ -87,12 +87,12 @@ fn nested_array_loops(xs: Acc<Vector<f64>>, n: usize) -> Acc<Vector<f64>> {
     if n == 0 {
         return map(|x| x + 1.0, xs);
     }
-    let once = awhile(
+    let (_, ys) = awhile(
         |(go, _): (Acc<Scalar<bool>>, Acc<Vector<f64>>)| the(go),
         |(_, ys)| (unit(constant(false)), deep(|| nested_array_loops(ys, n - 1))),
         (unit(constant(true)), xs),
     );
-    once.unlift().1
+    ys
 }
 
 /// All programs.
@@ -174,7 +174,7 @@ pub fn programs() -> Vec<Deep> {
         array!(Linear "array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| (map(|x| x * 0.5 + i, b), a)).0,
             |x, xs, n| times(n, (x, x), |i, (a, b)| (b * 0.5 + i, a)).0),
         array!(Linear "conditionals of array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| {
-                acond(xs.at(0).gt(i), (b, a), (map(|x| x * 0.5 + i, b), a)).unlift()
+                acond(xs.at(0).gt(i), (b, a), (map(|x| x * 0.5 + i, b), a))
             }).0,
             |x, xs, n| times(n, (x, x), |i, (a, b)| if xs[0] > i { (b, a) } else { (b * 0.5 + i, a) }).0),
         array!(Linear "array loops one after the other", |xs, n| times(n, xs, |i, ys| {

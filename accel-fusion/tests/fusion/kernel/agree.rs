@@ -139,7 +139,7 @@ fn moving_and_rearranging() {
 fn choices_and_loops() {
     let collatz = |starts: Acc<Vector<i64>>| {
         let next = |n: Exp<i64>| cond((n % 2).eq(0), n / 2, n * 3 + 1);
-        map(|start| while_(|(n, _)| n.gt(1), |(n, steps)| (next(n), steps + 1), (start, 0i64)).snd(), starts)
+        map(|start| while_(|(n, _)| n.gt(1), |(n, steps)| (next(n), steps + 1), (start, 0i64)).1, starts)
     };
     assert_eq!(run(collatz, &vector(&[1, 2, 3, 27])).to_vec(), [0, 1, 7, 111]);
 
@@ -148,8 +148,7 @@ fn choices_and_loops() {
             |(n, xs)| the(sum(xs)).lt(the(limit)).and(the(n).lt(100)),
             |(n, xs)| (map(|n| n + 1, n), map(|x| x * 2.0, xs)),
             (unit(0i64), xs),
-        )
-        .unlift();
+        );
         acond(the(limit).gt(50.0), xs, reverse(xs))
     };
     let xs = vector(&[1.0, 2.0]);
@@ -159,8 +158,7 @@ fn choices_and_loops() {
     // The components of the state can be exchanged. A branch that is not taken is not executed.
     let turned = |xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
         let (n, x, y) =
-            awhile(|(n, _, _)| the(n).lt(3), |(n, x, y)| (map(|n| n + 1, n), y, map(|x| -x, x)), (unit(0i64), xs, ys))
-                .unlift();
+            awhile(|(n, _, _)| the(n).lt(3), |(n, x, y)| (map(|n| n + 1, n), y, map(|x| -x, x)), (unit(0i64), xs, ys));
         let risky = map(|i| 10 / i, n);
         (x, y, acond(the(n).eq(0), risky, n))
     };
