@@ -11,8 +11,9 @@
 //! the statement, without checks
 //! ```
 //!
-//! Lists of a loop's states and copies of them keep the checks of their readers: they may become tapes, which have no place for more
-//! readers (NOTE [Lists that become tapes]).
+//! Lists of a loop's states and copies of them keep the checks of their readers: they may become tapes, which have no number of rows
+//! (NOTE [Lists that become tapes]) and whose readers need no checks. The search makes their checks, too: the failure that it finds is
+//! the first one of all.
 //!
 //! Where a check fails in a statement whose result has too many elements for the memory, the check is reported.
 //!
@@ -46,12 +47,16 @@ pub(crate) fn hoist_checks(program: &Program) -> Program {
     program
 }
 
-/// The lists of loops, and their copies.
+/// The lists of loops, their copies, and sums that begin with them.
 fn lists(body: &Block) -> BTreeSet<ArrayId> {
     let mut lists = BTreeSet::new();
     for s in body.walk() {
         match &s.op {
             Op::While { to, init, .. } => lists.extend(&to[init.len()..]),
+            Op::Accumulate { sums, .. } => {
+                let sums: Vec<_> = sums.iter().filter(|s| lists.contains(&s.1)).map(|s| s.0).collect();
+                lists.extend(sums);
+            }
             Op::Loop { to, body, .. } => {
                 let mut read = BTreeSet::new();
                 arrays_read(&body.instrs, &mut read);
@@ -74,7 +79,7 @@ fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Bloc
         let guard = guard(program, lists, &s);
         if let Some(op) = guard {
             stmts.push(Stmt { op, site: s.site });
-            code_mut(&mut s.op).into_iter().for_each(without_checks);
+            code_mut(&mut s.op).into_iter().for_each(|code| without_checks(code, lists));
         }
         stmts.push(s);
     }
@@ -90,15 +95,15 @@ fn code_mut(op: &mut Op) -> Option<&mut ScalarFn> {
     }
 }
 
-fn without_checks(code: &mut ScalarFn) {
+fn without_checks(code: &mut ScalarFn, lists: &BTreeSet<ArrayId>) {
     walk_mut(&mut code.instrs, |i| {
-        if let Instr::Read { inside, .. } | Instr::Emit { inside, .. } = i {
-            *inside = true;
+        if let Instr::Read { array, inside, .. } | Instr::Emit { to: array, inside, .. } = i {
+            *inside |= !lists.contains(array);
         }
     });
 }
 
-/// The statement that makes all checks of an operation, if it can be made.
+/// The statement that makes all checks of an operation if one fails that is not of a list, if it can be made.
 fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<Op> {
     let op = &s.op;
     let (extents, code) = match op {
@@ -114,10 +119,11 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<O
     }
     let is_stored = matches!(op, Op::Loop { .. });
     let space = Space { extents, code, constants: constants(code), checks: checks(op, code)?, is_stored };
-    if space.checks.iter().any(|c| lists.contains(&c.array)) {
+    let hoisted: Vec<_> = space.checks.iter().filter(|c| !lists.contains(&c.array)).collect();
+    if hoisted.is_empty() {
         return None;
     }
-    let cond = space.is_a_corner_outside();
+    let cond = space.is_a_corner_outside(&hoisted);
     let body = space.first_failure(program);
     let found = program.arrays.push(ArrayInfo { rank: 0, columns: vec![ScalarType::I64] });
     let search = Op::Loop { to: vec![found], extents: ScalarFn::default(), body };
@@ -248,8 +254,9 @@ impl Checked<'_> {
 }
 
 impl Space<'_> {
-    /// The scalar function without parameters that says whether there is an element, and an index is out of bounds at a corner.
-    fn is_a_corner_outside(&self) -> ScalarFn {
+    /// The scalar function without parameters that says whether there is an element, and one of these indices is out of bounds at a
+    /// corner.
+    fn is_a_corner_outside(&self, checks: &[&Checked]) -> ScalarFn {
         let mut b = Builder::new(&[]);
         let n = self.sizes(&mut b);
         let zero = b.constant(Scalar::I64(0));
@@ -268,7 +275,7 @@ impl Space<'_> {
         let (then, outside) = b.block(|b| {
             let ends = ends(b, &n);
             let (mut inside, mut known) = (vec![], BTreeSet::new());
-            for c in &self.checks {
+            for c in checks {
                 let mut corners = BTreeMap::new();
                 for (k, r) in c.index.iter().enumerate() {
                     let largest = match self.simple(*r) {
