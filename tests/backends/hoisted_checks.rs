@@ -107,6 +107,19 @@ fn two_checks_of_which_one_fails_first() {
     check(&program, NUMBERS.into_iter().map(|at| (number(at), vector(25), vector(60))));
 }
 
+/// A list of a loop keeps its checks: of two that fail, the first one is reported, whichever that is.
+#[test]
+fn lists_beside_other_arrays() {
+    let program = afun(|at: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
+        let step = |s: Acc<Scalar<f64>>, x: Acc<Scalar<f64>>| (zip_with(|s, x| s * 0.5 + x, s, x), s);
+        let sums = map_accum_l(step, unit(lit::<f64>(0.0)), xs).1;
+        generate(20i64, |i: Exp<i64>| sums.at(i + the(at)) + ys.at(i * 3i64 - the(at)))
+    });
+    for n in [21, 25] {
+        check(&program, NUMBERS.into_iter().map(|at| (number(at), vector(n), vector(60))));
+    }
+}
+
 #[test]
 fn nothing_is_read_for_no_elements() {
     let program = afun(|n: Acc<Scalar<i64>>, shift: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| {

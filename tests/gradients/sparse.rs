@@ -191,6 +191,23 @@ fn components() {
     }
 }
 
+/// Constant directions of arrays whose elements have different numbers of components.
+#[test]
+fn components_of_several_arrays() {
+    let program = afun(|xs: Acc<Vector<(f64, f64)>>, ys: Acc<Vector<f64>>| {
+        let of = |f: fn(Exp<f64>, Exp<f64>, Exp<f64>) -> Exp<f64>| {
+            zip_with(|(a, b): (Exp<f64>, Exp<f64>), y: Exp<f64>| f(a, b, y), xs, ys)
+        };
+        (of(|a, _, y| a * y), of(|_, b, y| b * y), of(|a, b, _| a * b), of(|a, _, y| a * y * y))
+    });
+    let (xs, ys) = (Array::vector(vec![(2.0, 3.0), (5.0, 7.0)]), Array::vector(vec![11.0, 13.0]));
+    let pattern = SparsePattern::of(&program, (&xs, &ys)).unwrap();
+    let sparse = sparse_jacobian(&program, pattern).unwrap();
+    assert_eq!(sparse.directions(), 3);
+    let expected = [11.0, 2.0, 13.0, 5.0, 11.0, 3.0, 13.0, 7.0, 3.0, 2.0, 7.0, 5.0, 121.0, 44.0, 169.0, 130.0];
+    assert_eq!(sparse.run((&xs, &ys)).unwrap().values(), expected);
+}
+
 /// A matrix with full rows is computed by rows, one with full columns by columns.
 #[test]
 fn directions() {

@@ -66,10 +66,14 @@ fn with_derivatives() {
     jacobian(Short, move |a: V| vmap(|row: V| call(grad(&cubes), row), matrix(a)));
     // The adjoint of an array that scalar loops read is an accumulator.
     let reads = afun(|row: V| sum(map(|x| iterate(2, |y| y * row.at(0) + x, x), row)));
+    let of_row = grad(&reads);
     let adjoints = afun(move |m: M| vmap(|row: V| call(grad(&reads), row), m));
     let text = adjoints.to_string();
     // No function of arrays is left, such as the body of a loop.
     assert!(text.contains("accumulate") && !text.contains("\\a"), "{text}");
+    let rows = [[1.0, 2.0], [3.0, -1.0], [-2.0, 5.0]];
+    let expected = rows.map(|row| run(&of_row, &Array::vector(row.to_vec())).unwrap().to_vec()).concat();
+    assert_eq!(run(&adjoints, &Array::matrix(3, 2, rows.concat()).unwrap()).unwrap().to_vec(), expected);
     jacobian(Short, move |a: V| call(&adjoints, matrix(a)));
     let rows = afun(|row: V| map(|x| x * x, row)).vmap();
     jacobian(Short, move |a: V| call(&rows, matrix(a)));

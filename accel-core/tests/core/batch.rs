@@ -242,6 +242,12 @@ fn loops() {
     both(&|m| vmap(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).1, m), &|m| {
         looped(|row: V| awhile(|(k, _)| the(k).lt(3), grow(row), start()).1, m)
     });
+    // One part after the other gets lanes.
+    type State = (Acc<Scalar<i64>>, V, V, V);
+    let pass_on = |row: V| move |(k, a, b, _): State| (map(|k| k + 1, k), row, a, b);
+    let start = || (unit(0i64), fill(4, 1.0), fill(4, 2.0), fill(4, 3.0));
+    let last = move |row: V| awhile(|(k, ..): State| the(k).lt(4), pass_on(row), start()).unlift().3;
+    both(&|m| vmap(last, m), &|m| looped(last, m));
 }
 
 /// What has no rule stays a loop: extents, operators and conditions of rows.

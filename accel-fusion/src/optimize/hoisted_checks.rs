@@ -62,12 +62,16 @@ fn hoist(program: &Program, lists: &BTreeSet<ArrayId>) -> Program {
     program
 }
 
-/// The lists of loops, and their copies.
+/// The lists of loops, their copies, and sums that begin with them.
 fn lists(body: &Block) -> BTreeSet<ArrayId> {
     let mut lists = BTreeSet::new();
     for s in body.walk() {
         match &s.op {
             Op::While { to, init, .. } => lists.extend(&to[init.len()..]),
+            Op::Accumulate { sums, .. } => {
+                let sums: Vec<_> = sums.iter().filter(|s| lists.contains(&s.1)).map(|s| s.0).collect();
+                lists.extend(sums);
+            }
             Op::Loop { to, body, .. } => {
                 let mut read = BTreeSet::new();
                 arrays_read(&body.instrs, &mut read);

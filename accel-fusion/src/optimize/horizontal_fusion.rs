@@ -9,6 +9,11 @@ use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, Stmt, arr
 use accel_core::ast::deep;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// A loop of more arrays gets no further ones. Their addresses and extents are all in use in each step, far more than a processor has
+/// registers, so a longer loop saves hardly any loads, and the time of C compilers grows with the square of their number: a loop of
+/// 256 arrays whose steps read their neighbours takes 3.7 s, four such loops of 64 arrays together 1.9 s. Chosen.
+const ARRAYS: usize = 128;
+
 /// Merges loops of equal extents. Each is merged into the first loop up to which it can be moved.
 pub fn merge(program: &Program) -> Program {
     let mut facts = Facts::new(program, false);
@@ -41,7 +46,7 @@ fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
 type MergedLoops = Vec<(Vec<ArrayId>, ScalarFn)>;
 
 /// The positions in the block of those loops that others can be merged into: by their extents, in order. Loops that
-/// contain loops are excluded.
+/// contain loops are excluded, and so are those of more than [`ARRAYS`] arrays.
 type LoopPositions = HashMap<String, Vec<usize>>;
 
 fn block(facts: &mut Facts, mut b: Block) -> Block {
@@ -49,6 +54,8 @@ fn block(facts: &mut Facts, mut b: Block) -> Block {
     // The position in the block where each array is defined.
     let mut defined: BTreeMap<ArrayId, usize> = BTreeMap::new();
     let mut places = LoopPositions::new();
+    // The arrays of the loop at each position.
+    let mut arrays: BTreeMap<usize, BTreeSet<ArrayId>> = BTreeMap::new();
     for mut s in std::mem::take(&mut b.stmts) {
         s.op.blocks_mut().into_iter().for_each(|b| *b = deep(|| block(facts, std::mem::take(b))));
         let mut at = merged.len();
@@ -58,7 +65,10 @@ fn block(facts: &mut Facts, mut b: Block) -> Block {
             let place = same.partition_point(|k| *k < first);
             at = same.get(place).copied().unwrap_or(at);
             to.iter().for_each(|a| _ = defined.insert(*a, at));
-            match body.has_loop() {
+            let all = arrays.entry(at).or_default();
+            all.extend(to);
+            arrays_mentioned(&body.instrs, all);
+            match body.has_loop() || all.len() > ARRAYS {
                 false if at == merged.len() => same.push(at),
                 true if at < merged.len() => _ = same.remove(place),
                 _ => {}
