@@ -246,7 +246,7 @@ fn loops() {
     type State = (Acc<Scalar<i64>>, V, V, V);
     let pass_on = |row: V| move |(k, a, b, _): State| (map(|k| k + 1, k), row, a, b);
     let start = || (unit(0i64), fill(4, 1.0), fill(4, 2.0), fill(4, 3.0));
-    let last = move |row: V| awhile(|(k, ..): State| the(k).lt(4), pass_on(row), start()).unlift().3;
+    let last = move |row: V| awhile(|(k, ..): State| the(k).lt(4), pass_on(row), start()).3;
     both(&|m| vmap(last, m), &|m| looped(last, m));
 }
 
