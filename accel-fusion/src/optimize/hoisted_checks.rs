@@ -464,8 +464,7 @@ impl Space<'_> {
             };
             let (y, plus) = (self.same(b, y), b.constant(Scalar::I64(plus)));
             let bound = b.index_op(Num2::Add, y, plus);
-            let [first, last] = &mut ends[x.index()];
-            let end = [first, last].into_iter().nth(k).expect("two ends");
+            let end = &mut ends[x.index()][k];
             *end = b.index_op(pick, *end, bound);
         }
         let indices: BTreeSet<usize> = path.iter().filter_map(Bound::index).collect();
@@ -579,20 +578,10 @@ impl Bound {
     }
 }
 
-/// The part of a scalar function that makes checks of indices.
+/// The part of a scalar function that makes checks of indices. What is added to sums is never dead, so each check is an addition
+/// while the rest is dropped.
 fn checks_only(program: &Program, code: &ScalarFn) -> ScalarFn {
-    // What is added to sums is never dead.
-    fn all(instrs: &[Instr], change: &mut dyn FnMut(&Instr) -> Vec<Instr>) -> Vec<Instr> {
-        let inner = |i: &Instr, change: &mut dyn FnMut(&Instr) -> Vec<Instr>| match i {
-            Instr::If { cond, then, otherwise, merge } => {
-                let [then, otherwise] = [then, otherwise].map(|b| deep(|| all(b, change)).into());
-                vec![Instr::If { cond: *cond, then, otherwise, merge: merge.clone() }]
-            }
-            i => change(i),
-        };
-        instrs.iter().flat_map(|i| inner(i, change)).collect()
-    }
-    let marked = all(&code.instrs, &mut |i| match i {
+    let marked = replaced(&code.instrs, &mut |i| match i {
         Instr::Read { array, index, site, inside: false, .. } if !index.is_empty() => {
             let mark = Instr::Emit { to: *array, index: index.clone(), values: vec![], site: *site, inside: false };
             vec![i.clone(), mark]
@@ -601,7 +590,7 @@ fn checks_only(program: &Program, code: &ScalarFn) -> ScalarFn {
     });
     let mut code = restricted_to(&ScalarFn { instrs: marked, ..code.clone() }, vec![]);
     let mut types = std::mem::take(&mut code.types);
-    code.instrs = all(&code.instrs, &mut |i| match i {
+    code.instrs = replaced(&code.instrs, &mut |i| match i {
         Instr::Emit { to: array, index, site, .. } => {
             let to = program.arrays[*array].columns.iter().map(|t| types.push(*t)).collect();
             vec![Instr::Read { to, array: *array, index: index.clone(), site: *site, inside: false }]
@@ -609,6 +598,21 @@ fn checks_only(program: &Program, code: &ScalarFn) -> ScalarFn {
         i => vec![i.clone()],
     });
     ScalarFn { types, ..code }
+}
+
+/// Replaces the instructions that are not in loops, also those in branches.
+fn replaced(instrs: &[Instr], with: &mut dyn FnMut(&Instr) -> Vec<Instr>) -> Vec<Instr> {
+    let mut found = vec![];
+    for i in instrs {
+        match i {
+            Instr::If { cond, then, otherwise, merge } => {
+                let [then, otherwise] = [then, otherwise].map(|b| deep(|| replaced(b, with)).into());
+                found.push(Instr::If { cond: *cond, then, otherwise, merge: merge.clone() });
+            }
+            i => found.extend(with(i)),
+        }
+    }
+    found
 }
 
 /// Whether a comparison holds for operands in this order.
