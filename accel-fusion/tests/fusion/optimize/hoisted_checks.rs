@@ -167,62 +167,51 @@ fn additions_to_sums_are_checked_at_two_corners() {
     }
 }
 
-/// What is read in a branch is checked for the elements that take it, if the branch depends on an index.
+/// `a3[i]`, x11, of a body that computes it from `i`, x0, the number x1, a0[], and x2, 3.
+fn elements(code: &str) -> Case {
+    optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
+        &format!(
+            "a3: Array1<f64> = loop @0
+               extents () {{ x0: i64 = extent a1 0 -> x0 }}
+               body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {code} -> x11 }}
+             -> a3"
+        ),
+    )
+}
+
+/// What is read in a branch is checked for the elements that take it, if a comparison of an index decides.
 #[test]
 fn branches_that_an_index_decides() {
-    for (condition, branches) in [
-        ("x5: i64 = 0; x6: bool = x0 == x5", [false, true]),
-        ("x5: i64 = 0; x6: bool = x0 > x5", [true, false]),
+    // Whether the condition x6 and its negation say where an index is.
+    for (condition, known) in [
+        ("x5: i64 = 0; x6: bool = x0 == x5", [true, true]),
+        ("x5: i64 = 2; x6: bool = x0 == x5", [true, false]),
+        ("x5: i64 = 0; x6: bool = x0 > x5", [true, true]),
         ("x5: i64 = 2; x6: bool = x0 <= x5", [true, true]),
-        ("x6: bool = x0 < x1", [true, true]),
-        ("x6: bool = x1 == x0", [true, false]),
-        ("x6: bool = x1 != x2", [true, true]),
-        ("x5: bool = x0 >= x2; x7: bool = x0 < x1; x6: bool = x5 && x7", [true, false]),
-        ("x5: bool = x0 >= x2; x7: bool = x0 < x1; x8: bool = x5 || x7; x6: bool = not x8", [true, false]),
+        ("x5: i64 = 2; x6: bool = x0 < x1", [true, true]),
+        ("x5: i64 = 2; x6: bool = x1 == x0", [true, false]),
+        ("x5: i64 = 2; x6: bool = x1 != x2", [true, true]),
+        ("x5: bool = x0 >= x2; x12: bool = x0 < x1; x6: bool = x5 && x12", [true, false]),
+        ("x5: bool = x0 >= x2; x12: bool = x0 < x1; x6: bool = x5 || x12", [false, true]),
+        ("x5: i64 = a1[x0] @0 inside; x6: bool = x5 > x2", [false, false]),
+        ("x5: i64 = x0 % x2; x6: bool = x5 == x1", [false, false]),
     ] {
-        for reads in [branches, branches.map(|b| !b)].into_iter().chain([[true, true]]) {
+        for reads in [[true, false], [false, true], [true, true]] {
             let value = |reads: bool, to: &str, at: &str| match reads {
                 true => format!("{to}: f64 = a2[{at}] @0"),
                 false => format!("{to}: f64 = 7.0"),
             };
-            let [then, otherwise] = [value(reads[0], "x10", "x3"), value(reads[1], "x11", "x9")];
-            let index = format!(
-                "x9: i64 = x0 - x1; {condition}; x12: f64 = if x6 {{ x3: i64 = x0 + x1; {then} -> x10 }} else {{ {otherwise} -> x11 }}"
-            );
-            let case = optimized_for(
-                Target::Processor,
-                "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
-                &format!(
-                    "a3: Array1<f64> = loop @0
-                       extents () {{ x0: i64 = extent a1 0 -> x0 }}
-                       body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {index} -> x12 }}
-                     -> a3"
-                ),
-            );
+            let [then, otherwise] = [value(reads[0], "x9", "x3"), value(reads[1], "x10", "x4")];
+            let case = elements(&format!(
+                "{condition}; x7: bool = not x6; x8: bool = not x7
+                 x11: f64 = if x8 {{ x3: i64 = x0 + x1; {then} -> x9 }} else {{ x4: i64 = x0 - x1; {otherwise} -> x10 }}"
+            ));
+            let is_known = reads.iter().zip(known).all(|(reads, known)| !reads || known);
+            assert_eq!(case.text().contains("if @0"), is_known, "{}", case.text());
             runs(&case);
         }
-    }
-}
-
-/// The condition is no comparison of an index, or the read is in a loop.
-#[test]
-fn other_branches_are_checked_for_each_element() {
-    for code in [
-        "x5: i64 = a1[x0] @0 inside; x6: bool = x5 > x2; x12: f64 = if x6 { x3: i64 = x0 + x1; x10: f64 = a2[x3] @0 -> x10 } else { x11: f64 = 7.0 -> x11 }",
-        "x5: i64 = x0 % x2; x6: bool = x5 == x1; x12: f64 = if x6 { x3: i64 = x0 + x1; x10: f64 = a2[x3] @0 -> x10 } else { x11: f64 = 7.0 -> x11 }",
-    ] {
-        let case = optimized_for(
-            Target::Processor,
-            "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
-            &format!(
-                "a3: Array1<f64> = loop @0
-                   extents () {{ x0: i64 = extent a1 0 -> x0 }}
-                   body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {code} -> x12 }}
-                 -> a3"
-            ),
-        );
-        assert!(!case.text().contains("if @0"), "{}", case.text());
-        runs(&case);
     }
 }
 
@@ -230,10 +219,10 @@ fn other_branches_are_checked_for_each_element() {
 #[test]
 fn targets_are_checked_at_two_corners() {
     for (target, element, is_hoisted) in [
-        ("x2: bool = true; x3: i64 = x0 + x1 -> x2, x3", "x3: f64 = as f64 x0 -> x3", true),
+        ("x2: bool = true; x3: i64 = x0 + x1 -> x2, x3", "x2: f64 = as f64 x0 -> x2", true),
         ("x2: bool = true; x3: i64 = x1 - x0 -> x2, x3", "x2: i64 = x0 - x1; x3: f64 = a2[x2] @0 -> x3", true),
-        ("x2: bool = true; x3: i64 = a1[x0] @0 inside; x4: i64 = x3 + x1 -> x2, x4", "x3: f64 = 1.0 -> x3", false),
-        ("x2: bool = x0 != x1; x3: i64 = x0 + x1 -> x2, x3", "x3: f64 = 1.0 -> x3", false),
+        ("x2: bool = true; x3: i64 = a1[x0] @0 inside; x4: i64 = x3 + x1 -> x2, x4", "x2: f64 = 1.0 -> x2", false),
+        ("x2: bool = x0 != x1; x3: i64 = x0 + x1 -> x2, x3", "x2: f64 = 1.0 -> x2", false),
     ] {
         let case = optimized_for(
             Target::Processor,
