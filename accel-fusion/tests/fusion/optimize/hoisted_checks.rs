@@ -2,18 +2,23 @@
 
 use super::*;
 
-/// `a3[i] = a2[index]` for as many elements as `a1` has, where `index` computes x3 from `i`, x0, and the number x1, a0[].
-fn reads(index: &str) -> Case {
+/// `a3[i]`, for as many elements as `a1` has, of a body that computes `element` from `i`, x0, the number x1, a0[], and x2, 3.
+fn elements(code: &str, element: &str) -> Case {
     optimized_for(
         Target::Processor,
         "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
         &format!(
             "a3: Array1<f64> = loop @0
                extents () {{ x0: i64 = extent a1 0 -> x0 }}
-               body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {index}; x4: f64 = a2[x3] @0 -> x4 }}
+               body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {code} -> {element} }}
              -> a3"
         ),
     )
+}
+
+/// `a3[i] = a2[index]`, where `index` computes x3.
+fn reads(index: &str) -> Case {
+    elements(&format!("{index}; x4: f64 = a2[x3] @0"), "x4")
 }
 
 /// Runs a case with numbers that are the index of an element, and others.
@@ -167,20 +172,6 @@ fn additions_to_sums_are_checked_at_two_corners() {
     }
 }
 
-/// `a3[i]`, x11, of a body that computes it from `i`, x0, the number x1, a0[], and x2, 3.
-fn elements(code: &str) -> Case {
-    optimized_for(
-        Target::Processor,
-        "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
-        &format!(
-            "a3: Array1<f64> = loop @0
-               extents () {{ x0: i64 = extent a1 0 -> x0 }}
-               body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {code} -> x11 }}
-             -> a3"
-        ),
-    )
-}
-
 /// What is read in a branch is checked for the elements that take it, if a comparison of an index decides.
 #[test]
 fn branches_that_an_index_decides() {
@@ -204,10 +195,11 @@ fn branches_that_an_index_decides() {
                 false => format!("{to}: f64 = 7.0"),
             };
             let [then, otherwise] = [value(reads[0], "x9", "x3"), value(reads[1], "x10", "x4")];
-            let case = elements(&format!(
+            let code = format!(
                 "{condition}; x7: bool = not x6; x8: bool = not x7
                  x11: f64 = if x8 {{ x3: i64 = x0 + x1; {then} -> x9 }} else {{ x4: i64 = x0 - x1; {otherwise} -> x10 }}"
-            ));
+            );
+            let case = elements(&code, "x11");
             let is_known = reads.iter().zip(known).all(|(reads, known)| !reads || known);
             assert_eq!(case.text().contains("if @0"), is_known, "{}", case.text());
             runs(&case);
