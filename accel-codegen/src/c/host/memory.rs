@@ -1,15 +1,11 @@
 //! What statements of the host program have in common: extents, memory, and its owners.
-//!
-//! NOTE [Tables of arrays]: what a statement does to each of its arrays is a table that a function of `prelude.c` goes through, not
-//! code for each array. A loop can have hundreds of arrays as its state. As code, their values are all read before the first is
-//! written, and C compilers take a time that grows with the square of the number of such values: 4.0 s instead of 0.6 s
-//! for the gradient of a loop of 256 arrays.
 
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::text::types::bytes;
 use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 impl Host<'_> {
@@ -126,28 +122,22 @@ impl Host<'_> {
 
     // ---- memory
 
-    /// Makes arrays with extents `e` and size `n`, in place of others where possible: NOTE [Tables of arrays].
+    /// Makes arrays with extents `e` and size `n`, in place of others where possible.
     pub fn outputs(&mut self, to: &[ArrayId], over: &[Option<(ArrayId, usize)>], e: &str, rank: usize) {
-        if rank == 0 {
-            return;
-        }
-        let (mut over, mut made) = (over.iter(), vec![]);
+        let mut over = over.iter();
         for a in to {
-            let at = self.layout.extents[*a];
-            let columns = self.pairs(*a, *a);
-            if columns.is_empty() {
-                self.set_extents(*a, &(0..rank).map(|k| format!("{e}[{k}]")).collect::<Vec<_>>());
+            self.set_extents(*a, &(0..rank).map(|k| format!("{e}[{k}]")).collect::<Vec<_>>());
+            for (c, _, t) in self.pairs(*a, *a) {
+                match over.next().copied().flatten() {
+                    _ if rank == 0 => {}
+                    None => self.make(c, "n", t, e, rank),
+                    Some((old, k)) => {
+                        let (bytes, k) = (bytes(t), self.layout.columns[old] + k);
+                        let at = self.extents_at(old);
+                        self.w.line(format!("if (over(r, {c}, n, {bytes}, {e}, {rank}, {k}, {at})) return 1;"));
+                    }
+                }
             }
-            for (c, _, t) in columns {
-                let old = over.next().copied().flatten();
-                let old = old.map(|(old, k)| (self.layout.columns[old] + k, self.layout.extents[old]));
-                let old = old.map_or("-1".into(), |(c, at)| format!("{c}, {at}"));
-                made.push(format!("{{ {c}, {at}, {}, {old} }}", bytes(t)));
-            }
-        }
-        if !made.is_empty() {
-            self.w.line(format!("static const output made[] = {{ {} }};", made.join(", ")));
-            self.w.line(format!("if (outputs(r, made, {}, n, {e}, {rank})) return 1;", made.len()));
         }
     }
 
@@ -164,8 +154,7 @@ impl Host<'_> {
     /// Makes `to` names of the arrays `from`, all at once. An array is not counted again if its old name is `free`,
     /// because nothing uses that name any more.
     pub fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
-        // All values are read before the first one is written.
-        let (mut columns, mut extents, mut later) = (vec![], vec![], vec![]);
+        let mut moves = vec![];
         self.w.open("");
         for (k, (a, f)) in to.iter().zip(from).enumerate() {
             let rank = self.w.program.arrays[*f].rank;
@@ -177,25 +166,28 @@ impl Host<'_> {
                 if c == f {
                     continue;
                 }
-                if rank == 0 {
-                    self.w.line(format!("const {t} x{c} = *(const {t} *)r->columns[{f}];"));
-                    later.push(format!("*({t} *)r->columns[{c}] = x{c};"));
+                let [read, write] = if rank == 0 {
+                    [
+                        format!("const {t} x{c} = *(const {t} *)r->columns[{f}];"),
+                        format!("*({t} *)r->columns[{c}] = x{c};"),
+                    ]
                 } else {
-                    columns.push(format!("{{ {c}, {f} }}"));
-                }
+                    let write = format!("r->blocks[{c}] = b{c}; r->columns[{c}] = b{c}->data;");
+                    [format!("block *const b{c} = r->blocks[{f}];"), write]
+                };
+                moves.push(Move { to: format!("r->columns[{c}]"), from: format!("r->columns[{f}]"), read, write });
             }
             if a != f {
-                let (to, from) = (self.layout.extents[*a], self.layout.extents[*f]);
-                extents.extend((0..rank).map(|k| format!("{{ {}, {} }}", to + k, from + k)));
+                let places = self.extents_of(*a).into_iter().zip(self.extents_of(*f));
+                moves.extend(places.enumerate().map(|(dim, (to, from))| Move {
+                    read: format!("const i64 e{a}_{dim} = {from};"),
+                    write: format!("{to} = e{a}_{dim};"),
+                    to,
+                    from,
+                }));
             }
         }
-        for (name, moved) in [("columns", columns), ("extents", extents)] {
-            if !moved.is_empty() {
-                self.w.line(format!("static const i64 {name}[][2] = {{ {} }};", moved.join(", ")));
-                self.w.line(format!("take_{name}(r, {name}, {});", moved.len()));
-            }
-        }
-        later.iter().for_each(|line| self.w.line(line));
+        moved_at_once(moves).iter().for_each(|line| self.w.line(line));
         self.w.close();
     }
 
@@ -204,4 +196,32 @@ impl Host<'_> {
             self.columns(a).for_each(|c| self.w.line(format!("drop(r, {c});")));
         }
     }
+}
+
+/// Takes the value at `from` to the place `to`, by a line that reads it and a line that writes it.
+struct Move {
+    to: String,
+    from: String,
+    read: String,
+    write: String,
+}
+
+/// The lines of moves whose values are all those before the first move.
+///
+/// A loop can have hundreds of arrays as its state, and C compilers take a time that grows with the square of the number of values that
+/// are read and not yet written. So a place is written once no other move will read it, and only circles are read first.
+fn moved_at_once(mut moves: Vec<Move>) -> Vec<String> {
+    let mut lines = vec![];
+    while !moves.is_empty() {
+        let read: BTreeSet<_> = moves.iter().map(|m| m.from.clone()).collect();
+        let (later, now): (Vec<_>, Vec<_>) = moves.into_iter().partition(|m| read.contains(&m.to));
+        if now.is_empty() {
+            let (reads, writes): (Vec<_>, Vec<_>) = later.into_iter().map(|m| (m.read, m.write)).unzip();
+            lines.extend(reads.into_iter().chain(writes));
+            break;
+        }
+        lines.extend(now.into_iter().flat_map(|m| [m.read, m.write]));
+        moves = later;
+    }
+    lines
 }

@@ -75,39 +75,6 @@ HELPER int over(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank,
     return 0;
 }
 
-// A column to make: its position, that of its array's extents, the size of an element, and the column in whose place it is, or -1, with
-// the position of that one's extents.
-typedef struct { i64 column, extents, element, old, old_extents; } output;
-
-// Makes columns for n elements of arrays with these extents.
-HELPER int outputs(run *r, const output *o, i64 count, i64 n, const i64 *extents, i64 rank) {
-    for (const output *const end = o + count; o < end; o++) {
-        for (i64 k = 0; k < rank; k++) r->extents[o->extents + k] = extents[k];
-        const int failed = o->old < 0
-            ? make(r, o->column, n, o->element, extents, rank)
-            : over(r, o->column, n, o->element, extents, rank, o->old, r->extents + o->old_extents);
-        if (failed) return 1;
-    }
-    return 0;
-}
-
-// Hands over pairs of columns, to and from, all at once.
-HELPER void take_columns(run *r, const i64 (*pairs)[2], i64 n) {
-    block *taken[n];
-    for (i64 k = 0; k < n; k++) taken[k] = r->blocks[pairs[k][1]];
-    for (i64 k = 0; k < n; k++) {
-        r->blocks[pairs[k][0]] = taken[k];
-        r->columns[pairs[k][0]] = taken[k]->data;
-    }
-}
-
-// The same for extents.
-HELPER void take_extents(run *r, const i64 (*pairs)[2], i64 n) {
-    i64 taken[n];
-    for (i64 k = 0; k < n; k++) taken[k] = r->extents[pairs[k][1]];
-    for (i64 k = 0; k < n; k++) r->extents[pairs[k][0]] = taken[k];
-}
-
 // Makes a column that starts with the elements of another one. With `last`, this is the last use of the other one.
 HELPER int from(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank, i64 old, bool last) {
     if (last && r->blocks[old]->count == 1) {
