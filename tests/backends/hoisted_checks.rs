@@ -120,6 +120,20 @@ fn lists_beside_other_arrays() {
     }
 }
 
+/// The checks of a list and of another array depend on different indices.
+#[test]
+fn lists_along_another_dimension() {
+    let program =
+        afun(|at: Acc<Scalar<i64>>, list_at: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
+            let step = |s: Acc<Scalar<f64>>, x: Acc<Scalar<f64>>| (zip_with(|s, x| s * 0.5 + x, s, x), s);
+            let sums = map_accum_l(step, unit(lit::<f64>(0.0)), xs).1;
+            generate((5i64, 7i64), |(i, j): (Exp<i64>, Exp<i64>)| sums.at(j + the(list_at)) + ys.at(i + the(at)))
+        });
+    let arguments =
+        (-1..4).flat_map(|at| (-1..4).map(move |list_at| (number(at), number(list_at), vector(8), vector(6))));
+    check(&program, arguments);
+}
+
 #[test]
 fn nothing_is_read_for_no_elements() {
     let program = afun(|n: Acc<Scalar<i64>>, shift: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| {

@@ -18,8 +18,8 @@
 //! its corners are those of the part. A part that is taken for larger than it is costs a search that finds nothing; none is taken
 //! for smaller.
 //!
-//! Lists of a loop's states and copies of them keep the checks of their readers: they may become tapes, which have no place for more
-//! readers (NOTE [Lists that become tapes]). When they are tapes, the checks of what reads the states are made before, too.
+//! Lists of a loop's states and copies of them keep the checks of their reads: they may become tapes, whose rows are arrays without
+//! checks (NOTE [Lists that become tapes]). What reads these arrays in other ways is checked before, too, when lists are tapes.
 //!
 //! Where a check fails in a statement whose result has too many elements for the memory, the check is reported.
 //!
@@ -88,7 +88,7 @@ fn lists(body: &Block) -> BTreeSet<ArrayId> {
 fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Block {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
-        // The statements of a strip cannot fail.
+        // A strip has no place for a check between its statements.
         let blocks = if let Op::Strip { .. } = s.op { vec![] } else { s.op.blocks_mut() };
         for inner in blocks {
             *inner = deep(|| block(program, lists, std::mem::take(inner)));
@@ -96,7 +96,7 @@ fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Bloc
         let guard = guard(program, lists, &s);
         if let Some(op) = guard {
             stmts.push(Stmt { op, site: s.site });
-            without_checks(&mut s.op);
+            without_checks(&mut s.op, lists);
         }
         stmts.push(s);
     }
@@ -104,20 +104,20 @@ fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Bloc
 }
 
 /// Marks all that a statement reads and writes as checked.
-fn without_checks(op: &mut Op) {
+fn without_checks(op: &mut Op, lists: &BTreeSet<ArrayId>) {
     let codes = match op {
         Op::Loop { body, .. } | Op::Accumulate { body, .. } => vec![body],
         Op::Reduce { rows, .. } | Op::Scan { rows, .. } => vec![&mut rows.element],
-        Op::Permute { target, element, inside, .. } => {
-            *inside = true;
+        Op::Permute { defaults, target, element, inside, .. } => {
+            *inside |= !lists.contains(defaults);
             vec![target, element]
         }
         _ => vec![],
     };
     for code in codes {
         walk_mut(&mut code.instrs, |i| {
-            if let Instr::Read { inside, .. } | Instr::Emit { inside, .. } = i {
-                *inside = true;
+            if let Instr::Read { array, inside, .. } | Instr::Emit { to: array, inside, .. } = i {
+                *inside |= !lists.contains(array);
             }
         });
     }
@@ -141,11 +141,12 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<O
     let code = with_reads_for_emissions(op, code)?;
     let flat = ScalarFn { instrs: flattened(&code.instrs), ..code.clone() };
     let constants = constants(&flat);
-    let checks = checks(&code, &flat, &constants)?;
-    if checks.iter().any(|c| lists.contains(&c.array)) {
+    let (others, checks): (Vec<_>, Vec<_>) =
+        checks(&code, &flat, &constants)?.into_iter().partition(|c| lists.contains(&c.array));
+    if checks.is_empty() {
         return None;
     }
-    let space = Space { extents, flat, constants, checks, is_stored: matches!(op, Op::Loop { .. }) };
+    let space = Space { extents, flat, constants, checks, others, is_stored: matches!(op, Op::Loop { .. }) };
     let cond = space.is_a_corner_outside();
     let body = space.first_failure(program, &code);
     let found = program.arrays.push(ArrayInfo { rank: 0, columns: vec![ScalarType::I64] });
@@ -388,6 +389,8 @@ struct Space<'a> {
     flat: ScalarFn,
     constants: Constants,
     checks: Vec<Checked>,
+    /// The checks that stay where they are. One of them may fail first.
+    others: Vec<Checked>,
     /// Whether the statement stores all elements.
     is_stored: bool,
 }
@@ -524,7 +527,7 @@ impl Space<'_> {
                 c.factors.iter().any(|f| f[d] != 0) || c.path.iter().any(|bound| bound.index() == Some(d))
             };
             // Whether a check fails does not depend on this index.
-            if !self.checks.iter().any(is_used) {
+            if !self.checks.iter().chain(&self.others).any(is_used) {
                 *n = one;
             }
         }
