@@ -16,6 +16,7 @@ use crate::kernel::builder::Builder;
 use crate::kernel::contraction::{factor, product_of};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, Check, Instr, Monoid, Op, Program, Reduction, Reg, Role, ScalarFn};
+use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeMap;
@@ -85,7 +86,7 @@ impl StridedProduct {
     pub fn terms_of_rows(outer: usize, rows: &Reduction) -> Option<Vec<StridedProduct>> {
         let (mut open, mut terms) = (vec![rows.float_sum()?], vec![]);
         let index = Index { values: (0..outer).map(Value::param).collect(), divisors: vec![], inside: true };
-        let values = Values::new(&rows.element)?;
+        let values = Values::new(&rows.element, vec![])?;
         while let Some(r) = open.pop() {
             match defined(&rows.element, r)? {
                 Instr::Op2(_, Op2::Num(Num2::Add), a, b) => open.extend([*b, *a]),
@@ -112,9 +113,9 @@ impl StridedProduct {
         if !target.instrs.iter().any(is_kept) || target.instrs.iter().any(|i| may_be_outside(target, i)) {
             return None;
         }
-        let values = Values::new(target)?;
+        let values = Values::new(target, vec![])?;
         let index = Index { values: values.all(index)?, divisors: values.divisors, inside: false };
-        strided_product(element, &Values::new(element)?, result, &index)
+        strided_product(element, &Values::new(element, values.nodes)?, result, &index)
     }
 }
 
@@ -202,14 +203,20 @@ impl Value {
 struct Values {
     of: BTreeMap<Reg, Value>,
     divisors: Vec<Poly>,
+    /// What [`Sym::Node`] stands for in them: numbers that are no polynomials of extents, such as the number of places at a distance
+    /// of 2.
+    nodes: Vec<Node>,
 }
+
+/// An operation on numbers. It cannot fail.
+type Node = (Num2, Poly, Poly);
 
 impl Values {
     /// The values in a scalar function. `None` if it can fail for another reason than that a number of `divisors` is 0, or that
     /// an index is out of bounds.
-    fn new(code: &ScalarFn) -> Option<Values> {
+    fn new(code: &ScalarFn, nodes: Vec<Node>) -> Option<Values> {
         let of = code.param_regs().map(|r| (r, Value::param(r.index()))).collect();
-        let mut values = Values { of, divisors: vec![] };
+        let mut values = Values { of, divisors: vec![], nodes };
         for i in &code.instrs {
             match values.value(i) {
                 Some(value) => _ = values.of.insert(i.sets()[0], value),
@@ -237,14 +244,32 @@ impl Values {
                 (_, Some(n)) => Value::default().plus(a, n),
                 _ => None,
             },
+            Num2::Min | Num2::Max => {
+                let operands = (op, a.as_number()?.clone(), b.as_number()?.clone());
+                Some(self.node(operands))
+            }
+            Num2::Div | Num2::Rem
+                if a.as_number().is_some() && b.as_number().is_some_and(|n| n.as_constant() > Some(0)) =>
+            {
+                let operands = (op, a.as_number()?.clone(), b.as_number()?.clone());
+                Some(self.node(operands))
+            }
             Num2::Div | Num2::Rem => {
                 let (n, a) = (b.as_number()?.clone(), a.clone());
                 let value = a.digit(op, &n)?;
                 self.divisors.push(n);
                 Some(value)
             }
-            Num2::Min | Num2::Max => None,
         }
+    }
+
+    fn node(&mut self, operands: Node) -> Value {
+        let found = self.nodes.iter().position(|n| *n == operands);
+        let k = found.unwrap_or_else(|| {
+            self.nodes.push(operands);
+            self.nodes.len() - 1
+        });
+        Value::number(Poly::sym(Sym::Node(k)))
     }
 
     fn all(&self, registers: &[Reg]) -> Option<Vec<Value>> {
@@ -288,7 +313,7 @@ fn strided_product(code: &ScalarFn, values: &Values, product: Reg, result: &Inde
     if !roles.contains(&Role::Row) || !roles.contains(&Role::Column) {
         return None;
     }
-    let mut n = Numbers { builder: Builder::new(&[]), found: vec![], results: vec![] };
+    let mut n = Numbers { nodes: &values.nodes, builder: Builder::new(&[]), found: vec![], results: vec![] };
     let sums = |n: &mut Numbers, index: &[Value]| -> Vec<Sum> {
         let place = |d: &DigitOf| digits.iter().position(|x| x == d).unwrap_or_default();
         let one = |i: &Value| Sum {
@@ -377,33 +402,43 @@ fn in_digits(value: &Value, digits: &[DigitOf]) -> Option<Value> {
 }
 
 /// The numbers that consist of extents, each once.
-struct Numbers {
+struct Numbers<'a> {
+    nodes: &'a [Node],
     builder: Builder,
     found: Vec<Poly>,
     results: Vec<Reg>,
 }
 
-impl Numbers {
+impl Numbers<'_> {
     /// The position of a number.
     fn number(&mut self, p: &Poly) -> usize {
         if let Some(k) = self.found.iter().position(|q| q == p) {
             return k;
         }
-        let b = &mut self.builder;
-        let mut sum = None;
-        for (syms, n) in p.terms() {
-            let mut product = b.constant(Scalar::I64(n));
-            for s in syms {
-                // The numbers consist of extents only.
-                let Sym::Extent(a, dim) = s else { continue };
-                let extent = b.extent(*a, *dim);
-                product = b.index_op(Num2::Mul, product, extent);
-            }
-            sum = Some(sum.map_or(product, |sum| b.index_op(Num2::Add, sum, product)));
-        }
-        let r = sum.unwrap_or_else(|| b.constant(Scalar::I64(0)));
+        let r = self.register(p);
         self.results.push(r);
         self.found.push(p.clone());
         self.found.len() - 1
+    }
+
+    fn register(&mut self, p: &Poly) -> Reg {
+        let mut sum = None;
+        for (syms, n) in p.terms() {
+            let mut product = self.builder.constant(Scalar::I64(n));
+            for s in syms {
+                let factor = match *s {
+                    Sym::Extent(a, dim) => self.builder.extent(a, dim),
+                    Sym::Node(k) => {
+                        let (op, a, b) = &self.nodes[k];
+                        let [a, b] = [a, b].map(|p| deep(|| self.register(p)));
+                        self.builder.index_op(*op, a, b)
+                    }
+                    Sym::Param(_) => unreachable!("parameters are digits"),
+                };
+                product = self.builder.index_op(Num2::Mul, product, factor);
+            }
+            sum = Some(sum.map_or(product, |sum| self.builder.index_op(Num2::Add, sum, product)));
+        }
+        sum.unwrap_or_else(|| self.builder.constant(Scalar::I64(0)))
     }
 }

@@ -10,11 +10,13 @@
 //! generated loops, which compute a few small products: the order is different, and a product and the addition that follows
 //! it are rounded once.
 
+mod packed;
 mod shape;
 mod small;
 
 use gemm_common::Parallelism;
 use gemm_common::gemm::L2_SLAB;
+use packed::Packed;
 use rayon::prelude::*;
 use shape::{Described, Dim, Matrices, Products, Shape, count_of, start};
 use small::are_small;
@@ -154,19 +156,25 @@ macro_rules! product {
                         }
                     }
                 }
-                let (swap, [rows, columns, reduced], by) = oriented(rows, columns, reduced);
-                for k in 0..count_of(added) {
-                    let is_added = k > 0 || self.init != Some(0.0);
+                let (swap, dims, by) = oriented(rows, columns, reduced);
+                let parts = (0..count_of(added)).map(|k| {
                     let m = all.at(start(added, k)).at(by);
-                    let [left, right] = m.operands(swap);
-                    // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees. If the result is
-                    // read, it was written before.
+                    (m.to, m.operands(swap))
+                });
+                let parts: Vec<_> = parts.collect();
+                let mut is_added = self.init != Some(0.0);
+                for parts in parts.chunks(packed::parts(&dims[2])) {
+                    let operands: Vec<_> = parts.iter().map(|(_, operands)| *operands).collect();
+                    // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees.
+                    let packed = unsafe { Packed::new(dims, &operands) };
+                    let ([rows, columns, reduced], [left, right]) = (packed.dims, packed.operands);
+                    // SAFETY: elements of the arrays or of their copies. If the result is read, it was written before.
                     unsafe {
                         $kernels::gemm::$t::get_gemm_fn()(
                             rows.extent,
                             columns.extent,
                             reduced.extent,
-                            m.to,
+                            parts[0].0,
                             columns.strides[0],
                             rows.strides[0],
                             is_added,
@@ -184,6 +192,7 @@ macro_rules! product {
                             parallelism,
                         )
                     };
+                    is_added = true;
                 }
             }
         }
@@ -276,47 +285,74 @@ mod tests {
         (strides, first)
     }
 
-    /// Sums of `added` products each, in any layout, with an initial value and without.
+    /// The strides of two dimensions of parts and of the reduced one, in one of four forms, and the number of places.
+    fn parts(form: usize, extents: [i64; 3]) -> ([i64; 3], i64) {
+        let [a, b, k] = extents;
+        let strides = match form {
+            // In the reduced dimension, around it, over each other, and with gaps.
+            0 => [b, 1, a * b],
+            1 => [b * k, k, 1],
+            2 => [1, 1, 1],
+            _ => [b * k + 3, k, 1],
+        };
+        (strides, 1 + extents.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<i64>())
+    }
+
+    /// Computes sums of products each, in a layout, with an initial value or without. `forms` are those of the parts of the operands.
+    fn sums_of_products(batch: i64, [m, n, k]: [i64; 3], added: [i64; 2], forms: [usize; 2], way: usize) {
+        const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 2, 1], [1, 2, 0]];
+        let bit = |b: usize| way >> b & 1 == 1;
+        let init = bit(1).then_some(0.5);
+        let order = |digit: usize| ORDERS[way / digit % 3];
+        let depth = [added[0], added[1], k];
+        let [(left_parts, left_depth), (right_parts, right_depth)] = forms.map(|form| parts(form, depth));
+        let ([tb, tr, tc], at) = layout([batch, m, n], order(1), bit(2));
+        let ([lb, lr, lk], left_at) = layout([batch, m, left_depth], order(3), bit(3));
+        let ([rb, rk, rc], right_at) = layout([batch, right_depth, n], order(9), bit(4));
+        let numbers = |count: i64, most: i64| (0..count).map(|i| (i % most - 5) as f64).collect::<Vec<_>>();
+        let (left, right) = (numbers(batch * m * left_depth, 13), numbers(batch * right_depth * n, 11));
+        let old = numbers(batch * m * n, 17);
+        let mut to = if init.is_some() { vec![f64::NAN; old.len()] } else { old.clone() };
+        let mut dims = vec![[0, 0, batch, tb, lb, rb], [1, 0, m, tr, lr, 0], [2, 0, n, tc, 0, rc]];
+        dims.extend((0..3).map(|d| [3, 0, depth[d], 0, lk * left_parts[d], rk * right_parts[d]]));
+        let first = init.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the strides stay within the three arrays.
+        let done = unsafe {
+            let (l, r) = (left.as_ptr().offset(left_at as isize), right.as_ptr().offset(right_at as isize));
+            product_f64(dims.as_ptr(), 6, to.as_mut_ptr().offset(at as isize), l, r, 2.0, first, true)
+        };
+        assert_eq!(done, 0, "{m} {n} {k} way {way}");
+        for i in 0..batch * m * n {
+            let (b, r, c) = (i / (m * n), i / n % m, i % n);
+            let term = |i: i64| {
+                let at = [i / (k * added[1]), i / k % added[1], i % k];
+                let sum = |parts: [i64; 3]| at.iter().zip(parts).map(|(i, s)| i * s).sum::<i64>();
+                left[(left_at + b * lb + r * lr + sum(left_parts) * lk) as usize]
+                    * right[(right_at + b * rb + sum(right_parts) * rk + c * rc) as usize]
+            };
+            let place = (at + b * tb + r * tr + c * tc) as usize;
+            let all = depth.iter().product();
+            let expected = init.unwrap_or(old[place]) + 2.0 * (0..all).map(term).sum::<f64>();
+            assert_eq!(to[place], expected, "{m} {n} {k} way {way}, {forms:?}, sum {b}, row {r}, column {c}");
+        }
+    }
+
     #[test]
     fn small_products_of_all_extents_in_any_layout() {
-        const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 2, 1], [1, 2, 0]];
-        let batch = 700;
         let shapes = (2..=8).map(|n| [n, n, n]).chain([[2, 7, 3], [8, 2, 3], [3, 4, 6], [5, 6, 2]]);
-        for (way, [m, n, k]) in shapes.flat_map(|s| (0..216).step_by(7).map(move |way| (way, s))) {
-            let bit = |b: usize| way >> b & 1 == 1;
-            let (added, init) = (if bit(0) { 2 } else { 1 }, bit(1).then_some(0.5));
-            let order = |digit: usize| ORDERS[way / digit % 3];
-            let ([tb, tr, tc], at) = layout([batch, m, n], order(1), bit(2));
-            let ([lb, lr, lk], left_at) = layout([batch, m, k * added], order(3), bit(3));
-            let ([rb, rk, rc], right_at) = layout([batch, k * added, n], order(9), bit(4));
-            let numbers = |count: i64, most: i64| (0..count).map(|i| (i % most - 5) as f64).collect::<Vec<_>>();
-            let (left, right) = (numbers(batch * m * k * added, 13), numbers(batch * k * added * n, 11));
-            let old = numbers(batch * m * n, 17);
-            let mut to = if init.is_some() { vec![f64::NAN; old.len()] } else { old.clone() };
-            let dims = [
-                [0, 0, batch, tb, lb, rb],
-                [1, 0, m, tr, lr, 0],
-                [2, 0, n, tc, 0, rc],
-                // Not one after the other, so that they are no single dimension.
-                [3, 0, added, 0, lk, rk],
-                [3, 0, k, 0, lk * added, rk * added],
-            ];
-            let first = init.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-            // SAFETY: the strides stay within the three arrays.
-            let done = unsafe {
-                let (l, r) = (left.as_ptr().offset(left_at as isize), right.as_ptr().offset(right_at as isize));
-                product_f64(dims.as_ptr(), 5, to.as_mut_ptr().offset(at as isize), l, r, 2.0, first, false)
-            };
-            assert_eq!(done, 0, "{m} {n} {k} way {way}");
-            for i in 0..batch * m * n {
-                let (b, r, c) = (i / (m * n), i / n % m, i % n);
-                let term = |d: i64| {
-                    left[(left_at + b * lb + r * lr + d * lk) as usize]
-                        * right[(right_at + b * rb + d * rk + c * rc) as usize]
-                };
-                let place = (at + b * tb + r * tr + c * tc) as usize;
-                let expected = init.unwrap_or(old[place]) + 2.0 * (0..k * added).map(term).sum::<f64>();
-                assert_eq!(to[place], expected, "{m} {n} {k} way {way}, sum {b}, row {r}, column {c}");
+        for (way, shape) in shapes.flat_map(|s| (0..216).step_by(7).map(move |way| (way, s))) {
+            let added = if way & 1 == 1 { [1, 2] } else { [1, 1] };
+            sums_of_products(700, shape, added, [0, 0], way);
+        }
+    }
+
+    /// Products with a short reduced dimension are computed as one.
+    #[test]
+    fn parts_of_products_in_any_layout() {
+        let shapes = [[9, 17, 5], [20, 9, 31], [33, 12, 1], [10, 11, 40]];
+        for (way, shape) in shapes.into_iter().flat_map(|s| (0..216).step_by(11).map(move |way| (way, s))) {
+            for (added, forms) in [([3, 3], way), ([2, 40], way + 5), ([1, 2], way + 9)] {
+                sums_of_products(2, shape, added, [forms % 4, forms / 4 % 4], way);
             }
         }
     }

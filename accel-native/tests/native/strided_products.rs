@@ -87,6 +87,22 @@ fn steps() {
 }
 
 /// The higher digit need not be whole: then 7 does not divide the number of rows.
+/// The number of places at a distance of 2 is no polynomial of extents. It divides the index: adjoints of convolutions with strides.
+#[test]
+fn digits_by_quotients_of_extents() {
+    let left = "x40: i64 = extent a0 1; x41: i64 = 1; x42: i64 = x40 - x41; x43: i64 = 2; x44: i64 = x42 / x43; x45: i64 = min x44 x40; \
+                x49: i64 = x2 / x45; x50: i64 = x2 % x45; x51: i64 = x50 * x43; x52: i64 = x51 + x0; x46: f64 = a0[x49, x52] @0";
+    let text = renumbered(&sum([2, 3, 2], left, "x47: f64 = a1[x49, x50, x1] @0"));
+    for (rows, places, columns) in [(4, 5, 9), (13, 11, 17), (1, 30, 4), (40, 1, 8)] {
+        let operand = matrix(&[rows, places, columns], 3);
+        let result = matrix(&[2, columns, rows * places], 0);
+        // An even extent has the same number of places, a larger one more, and without places the program divides by zero.
+        for width in [2 * places + 1, 2 * places + 2, 2 * places + 3, 2] {
+            check(&text, &[matrix(&[rows, width], 0), operand.clone(), result.clone()]);
+        }
+    }
+}
+
 #[test]
 fn digits_that_are_not_whole() {
     let left = "x40: i64 = 7; x41: i64 = x0 / x40; x42: i64 = x0 % x40; x46: f64 = a0[x41, x42, x2] @0";
