@@ -461,7 +461,22 @@ impl Facts {
         };
         match simple {
             Some(p) if p.is_small() => p,
-            _ => self.node_of(op, a, b),
+            _ => {
+                self.name_largest_quotient(op, a, b, ranges);
+                self.node_of(op, a, b)
+            }
+        }
+    }
+
+    /// Makes a number of the largest quotient, if it consists of extents: a bound for what is computed with the quotient.
+    fn name_largest_quotient(&mut self, op: Op2, a: &Poly, n: &Poly, ranges: Ranges) {
+        if let (Op2::Num(Num2::Div), false) = (op, self.params_in(a).is_empty())
+            && let Some(most) = self.most(a, ranges, &mut Premises::default())
+            && most.as_constant().is_none()
+            && self.is_known(&most)
+            && self.is_known(n)
+        {
+            self.node_of(op, &most, n);
         }
     }
 
@@ -589,18 +604,30 @@ impl Facts {
         {
             return Some(found);
         }
-        let by_operands = |s: Sym| {
+        self.by_operands(p, ranges, depth, &|p, depth| self.least_is_not_negative(p, ranges, depth))
+    }
+
+    /// The assumptions under which `holds` for the operands of a minimum, a maximum, a quotient or a remainder in `p`, so that `p` is at
+    /// least 0. The number is how many of them may be replaced then.
+    fn by_operands(
+        &self,
+        p: &Poly,
+        ranges: Ranges,
+        depth: usize,
+        holds: &dyn Fn(&Poly, usize) -> Option<Premises>,
+    ) -> Option<Premises> {
+        let rest = depth.checked_sub(1)?;
+        p.symbols().find_map(|s| {
             let Sym::Node(n) = s else { return None };
             let Node::Op(Op2::Num(op), a, b) = &self.nodes[n] else { return None };
             let slope = p.linear(s)?.0.as_constant()?;
             if matches!(op, Num2::Div | Num2::Rem) && slope < 0 {
                 let (most, found) = self.most_of_digit(*op, a, b, ranges)?;
-                let rest = self.least_is_not_negative(&p.replace_exactly(s, &most)?, ranges, depth - 1)?;
-                return Some(found.and(rest));
+                return Some(found.and(holds(&p.replace_exactly(s, &most)?, rest)?));
             }
             let (Num2::Min | Num2::Max) = op else { return None };
             let operand = |x: &Poly| {
-                let mut found = self.least_is_not_negative(&p.replace_exactly(s, x)?, ranges, depth - 1)?;
+                let mut found = holds(&p.replace_exactly(s, x)?, rest)?;
                 [a, b].into_iter().try_for_each(|x| self.exact_if(x, ranges, &mut found))?;
                 Some(found)
             };
@@ -608,8 +635,7 @@ impl Facts {
                 return operand(a).or_else(|| operand(b));
             }
             Some(operand(a)?.and(operand(b)?))
-        };
-        if depth == 0 { None } else { p.symbols().find_map(by_operands) }
+        })
     }
 
     /// The largest quotient or remainder of two numbers that are at least 0, and the assumptions that this needs. The
@@ -623,8 +649,10 @@ impl Facts {
         let more = match op {
             Num2::Rem => n.clone(),
             _ => {
-                let zero = Poly::default();
-                let most = zero.minus_exactly(&self.least(&zero.minus_exactly(a)?, ranges, &mut needed)?)?;
+                let most = self.most(a, ranges, &mut needed)?;
+                if let Some(quotient) = self.numbers.get(&(Op2::Num(op), most.clone(), n.clone())) {
+                    return Some((Poly::sym(Sym::Node(*quotient)), needed));
+                }
                 match (most.as_constant(), n.as_constant()) {
                     (Some(most), Some(n)) => Poly::constant(most.checked_div(n)?.checked_add(1)?),
                     _ => most.plus_exactly(&one)?.quotient(n)?,
@@ -634,8 +662,24 @@ impl Facts {
         Some((more.minus_exactly(&one)?, needed))
     }
 
+    /// The largest value over all parameters, if it is easy to see where it is.
+    fn most(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> Option<Poly> {
+        let zero = Poly::default();
+        let negative = self.with_extreme_digits(&zero.minus_exactly(p)?, ranges, needed)?;
+        zero.minus_exactly(&self.least(&negative, ranges, needed)?)
+    }
+
     /// The condition on given extents under which an integer is at least 0 for all parameters.
     fn condition(&self, p: &Poly, ranges: Ranges) -> Option<Premises> {
+        self.condition_of_least(p, ranges).or_else(|| {
+            let holds = |p: &Poly, depth| {
+                self.least_is_not_negative(p, ranges, depth).or_else(|| self.condition_of_least(p, ranges))
+            };
+            self.by_operands(p, ranges, CLAMPS, &holds)
+        })
+    }
+
+    fn condition_of_least(&self, p: &Poly, ranges: Ranges) -> Option<Premises> {
         let mut needed = Premises::default();
         let p = self.with_extreme_digits(p, ranges, &mut needed)?;
         let least = self.least(&p, ranges, &mut needed)?;

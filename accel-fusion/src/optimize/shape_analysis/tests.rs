@@ -293,3 +293,34 @@ fn what_is_claimed_of_extreme_extents() {
     assert!(square.check().is_ok_and(|n| n > 100));
     assert!(claim(false, vec![n()], last(), op(Mul, n(), n())).asked().is_none());
 }
+
+/// Quotients of remainders, quotients of numbers below an extent, and clamps followed by a shift.
+#[test]
+fn what_is_claimed_of_digits_and_clamps() {
+    let extent = |k| Extent(ArrayId::new(k), 0);
+    let (n, m) = (|| extent(0), || extent(1));
+    let clamped = || op(Min, op(Max, Param(0), Constant(1)), op(Sub, n(), Constant(2)));
+    let less = |less, more| (vec![n(), m()], less, more);
+    let rows = |less| (vec![op(Sub, n(), Constant(2)), m()], less, n());
+    for ((params, less, more), condition) in [
+        (rows(op(Add, Param(0), op(Div, op(Rem, Param(1), Constant(9)), Constant(3)))), false),
+        (rows(op(Add, Param(0), op(Div, Param(1), Constant(3)))), true),
+        (less(Constant(-1), op(Sub, clamped(), Constant(1))), true),
+        (less(op(Add, clamped(), Constant(1)), n()), false),
+    ] {
+        let question = |more_is_assumed| Question {
+            more: more_is_assumed,
+            ..claim(true, params.clone(), less.clone(), more.clone())
+        };
+        assert_eq!(question(false).asked().is_some(), !condition, "{less:?}");
+        assert!(question(true).check().expect("true of all numbers") > 10, "{less:?}");
+    }
+    // A quotient of 3 is too large.
+    let wide = claim(
+        true,
+        vec![op(Sub, n(), Constant(2)), m()],
+        op(Add, Param(0), op(Div, op(Rem, Param(1), Constant(10)), Constant(3))),
+        n(),
+    );
+    assert!(wide.asked().is_none());
+}
