@@ -228,6 +228,18 @@ fn hoisted_checks_leave_lists_to_tapes() {
     assert!(kernels.tapes() == 1 && text.contains("() = if"), "{text}");
 }
 
+/// A tape has no place for a state of changing extents from which the listed one could be computed: the list stays.
+#[test]
+fn a_listed_state_beside_one_that_grows() {
+    let f = afun(|a: V| {
+        let step = |(t, x, y): (Count, V, V)| (map(|t| t + 1, t), scanl(|s, y| s.min(y), 0.0, y), x);
+        let goes_on = |(t, _, _): (Count, V, V)| the(t).lt(2);
+        let (_, x, y) = awhile(goes_on, step, (unit(0i64), a, a));
+        sum(map(|x| x.sin(), x)) + sum(y)
+    });
+    tapes(&grad(&f), &vectors(), 0);
+}
+
 #[test]
 fn a_state_of_another_shape_is_an_error() {
     let f = afun(|a: V| sum(aiterate(3, |v: V| map(|x| x * x, take(v.shape() - 1, v)), a)));

@@ -329,7 +329,7 @@ impl Pass {
         let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
         let updates: BTreeMap<usize, Vec<ArrayId>> = changing.iter().filter_map(updated).collect();
         let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
-        let (kept, used) = of_body.closure(&others)?;
+        let (kept, used) = self.closure(of_body, &others)?;
         if !kept.iter().any(|k| updates.contains_key(k)) {
             return Some(How { taken: taken.clone(), kept, used, updates });
         }
@@ -338,8 +338,16 @@ impl Pass {
             let taken = taken.iter().copied().filter(|list| source(list).is_none_or(|k| updates.contains_key(&k)));
             return Some(How { taken: taken.collect(), kept: vec![], used: vec![], updates });
         }
-        let (kept, used) = of_body.closure(&changing)?;
+        let (kept, used) = self.closure(of_body, &changing)?;
         Some(How { taken: taken.clone(), kept, used, updates: BTreeMap::new() })
+    }
+
+    /// The [closure](Body::closure) of these components, if a tape has place for it: the others, of which there are no lists, must have
+    /// the same extents in every step.
+    fn closure(&self, of_body: &Body, wanted: &BTreeSet<usize>) -> Option<(Vec<usize>, Vec<usize>)> {
+        let (kept, used) = of_body.closure(wanted)?;
+        let stays = |k: &usize| self.extents(of_body.state[*k]) == self.extents(of_body.init[*k]);
+        kept.iter().all(|k| wanted.contains(k) || stays(k)).then_some((kept, used))
     }
 
     fn extents(&self, a: ArrayId) -> Vec<Linear> {
