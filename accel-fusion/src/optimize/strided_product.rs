@@ -236,6 +236,7 @@ impl Values {
             Instr::Op2(_, Op2::Num(op), a, b) => (*op, self.of.get(a)?, self.of.get(b)?),
             _ => return None,
         };
+        let operands = || Some((op, a.as_number()?.clone(), b.as_number()?.clone()));
         match op {
             Num2::Add => a.plus(b, &Poly::constant(1)),
             Num2::Sub => a.plus(b, &Poly::constant(-1)),
@@ -245,21 +246,18 @@ impl Values {
                 _ => None,
             },
             Num2::Min | Num2::Max => {
-                let operands = (op, a.as_number()?.clone(), b.as_number()?.clone());
-                Some(self.node(operands))
+                let node = operands()?;
+                Some(self.node(node))
             }
-            Num2::Div | Num2::Rem
-                if a.as_number().is_some() && b.as_number().is_some_and(|n| n.as_constant() > Some(0)) =>
-            {
-                let operands = (op, a.as_number()?.clone(), b.as_number()?.clone());
-                Some(self.node(operands))
-            }
-            Num2::Div | Num2::Rem => {
-                let (n, a) = (b.as_number()?.clone(), a.clone());
-                let value = a.digit(op, &n)?;
-                self.divisors.push(n);
-                Some(value)
-            }
+            Num2::Div | Num2::Rem => match operands() {
+                Some(node) if node.2.as_constant() > Some(0) => Some(self.node(node)),
+                _ => {
+                    let (n, a) = (b.as_number()?.clone(), a.clone());
+                    let value = a.digit(op, &n)?;
+                    self.divisors.push(n);
+                    Some(value)
+                }
+            },
         }
     }
 

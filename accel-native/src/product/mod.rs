@@ -157,16 +157,13 @@ macro_rules! product {
                     }
                 }
                 let (swap, dims, by) = oriented(rows, columns, reduced);
-                let parts = (0..count_of(added)).map(|k| {
-                    let m = all.at(start(added, k)).at(by);
-                    (m.to, m.operands(swap))
-                });
-                let parts: Vec<_> = parts.collect();
+                let part = |k: usize| all.at(start(added, k)).at(by);
+                let (n, together) = (count_of(added), packed::parts(&dims[2]));
                 let mut is_added = self.init != Some(0.0);
-                for parts in parts.chunks(packed::parts(&dims[2])) {
-                    let operands: Vec<_> = parts.iter().map(|(_, operands)| *operands).collect();
+                for first in (0..n).step_by(together) {
+                    let operands = |k| part(k).operands(swap);
                     // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees.
-                    let packed = unsafe { Packed::new(dims, &operands) };
+                    let packed = unsafe { Packed::new(dims, first..n.min(first + together), operands) };
                     let ([rows, columns, reduced], [left, right]) = (packed.dims, packed.operands);
                     // SAFETY: elements of the arrays or of their copies. If the result is read, it was written before.
                     unsafe {
@@ -174,7 +171,7 @@ macro_rules! product {
                             rows.extent,
                             columns.extent,
                             reduced.extent,
-                            parts[0].0,
+                            part(first).to,
                             columns.strides[0],
                             rows.strides[0],
                             is_added,
