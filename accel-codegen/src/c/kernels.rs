@@ -83,7 +83,7 @@ impl<'a> Kernels<'a> {
                     });
                     return self.function(s, "", |w| {
                         w.aliased = s.aliased();
-                        w.elements_by_lanes(&name, to, rank, body);
+                        w.elements_by_lanes(&name, to, rank, &function);
                     });
                 }
                 self.function(s, "", |w| {

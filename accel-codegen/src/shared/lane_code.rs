@@ -4,7 +4,6 @@
 //! `r5` everywhere. `on5[l]` is the mask of a loop or a branch that sets register 5.
 
 use crate::analysis::slice::needed;
-use crate::cost_model::LANES;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::{Scope, Writer};
 use accel_core::ast::deep;
@@ -76,7 +75,15 @@ impl Writer<'_> {
         self.scope = Scope::Lanes;
         self.line("i64 bad = 0;");
         let mut lanes = Lanes { function, constants: Constants::new() };
-        self.in_lanes(&mut lanes, &function.code.instrs, None, results);
+        match function.leaving().filter(|_| self.leaving) {
+            Some((before, nest, after)) => {
+                self.run(&mut lanes, before, None, &[]);
+                if let Some(parts) = Loop::of(nest) {
+                    self.loop_of_some_lanes(&mut lanes, &parts, None, Some((after, results)));
+                }
+            }
+            None => self.in_lanes(&mut lanes, &function.code.instrs, None, results),
+        }
         self.scope = Scope::Element;
     }
 
@@ -137,18 +144,13 @@ impl Writer<'_> {
     }
 
     fn nest_in_lanes(&mut self, lanes: &mut Lanes, nest: &Instr, mask: Option<&str>) {
-        match nest {
-            Instr::If { cond, then, otherwise, merge } => {
-                self.branches_in_lanes(lanes, *cond, [then, otherwise], merge, mask)
+        if let Instr::If { cond, then, otherwise, merge } = nest {
+            self.branches_in_lanes(lanes, *cond, [then, otherwise], merge, mask);
+        } else if let Some(parts) = Loop::of(nest) {
+            match lanes.function.varying.contains(&parts.continues) {
+                true => self.loop_of_some_lanes(lanes, &parts, mask, None),
+                false => self.loop_of_all_lanes(lanes, &parts, mask),
             }
-            Instr::While { state, cond, continues, body, next, lists } => {
-                let parts = Loop { state, cond, continues: *continues, body, next, lists };
-                match lanes.function.varying.contains(continues) {
-                    true => self.loop_of_some_lanes(lanes, &parts, mask),
-                    false => self.loop_of_all_lanes(lanes, &parts, mask),
-                }
-            }
-            _ => {}
         }
     }
 
@@ -181,7 +183,7 @@ impl Writer<'_> {
         for (instrs, mark, not, value) in [then, (otherwise, "off", "!", |m| m.2)] {
             let on = format!("{mark}{own}");
             let outer = mask.map(|mask| format!("{mask}[l] && ")).unwrap_or_default();
-            self.line(format!("i64 {on}[{LANES}], any_{on} = 0;"));
+            self.line(format!("i64 {on}[{}], any_{on} = 0;", self.most_lanes()));
             let each = self.lane();
             self.line(format!("{each} {{ {on}[l] = {outer}{not}c{cond}[l]; any_{on} |= {on}[l]; }}"));
             self.braces(&format!("if (any_{on})"), |w| branch(w, instrs, Some(&on), value));
@@ -204,25 +206,57 @@ impl Writer<'_> {
         });
     }
 
-    /// A loop whose lanes end at different times.
-    fn loop_of_some_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
+    /// A loop whose lanes end at different times. If they leave it, each as soon as it has ended, they do what comes after the loop.
+    fn loop_of_some_lanes(
+        &mut self,
+        lanes: &mut Lanes,
+        parts: &Loop,
+        mask: Option<&str>,
+        mut after: Option<(&[Instr], Vec<Output>)>,
+    ) {
         let code = lanes.function.code;
         let states: Vec<_> = parts.states().collect();
         self.start_in_lanes(lanes, &states);
         self.declare_lists(code, parts.lists);
         let (on, each) = (format!("on{}", parts.continues), self.lane());
         let outer = mask.map(|mask| format!("{mask}[l]")).unwrap_or_else(|| "1".into());
-        self.line(format!("i64 {on}[{LANES}];"));
+        self.line(format!("i64 {on}[{}];", self.most_lanes()));
         self.line(format!("{each} {on}[l] = {outer};"));
         self.braces("for (;;)", |w| {
             let active = format!("{on}[l]");
             let continues = Output { place: active.clone(), value: parts.continues, mask: Some(active.clone()) };
             w.in_lanes(lanes, parts.cond, Some(&on), vec![continues]);
             w.line(format!("i64 any_{on} = 0;"));
-            w.line(format!("{each} any_{on} |= {on}[l];"));
-            w.line(format!("if (!any_{on}) break;"));
+            match after.take() {
+                None => {
+                    w.line(format!("{each} any_{on} |= {on}[l];"));
+                    w.line(format!("if (!any_{on}) break;"));
+                }
+                Some((after, results)) => {
+                    w.line(format!("{each} any_{on} += {on}[l];"));
+                    w.braces(&format!("if (2 * any_{on} <= some)"), |w| {
+                        w.run(lanes, after, Some(&format!("!{on}")), &results);
+                        w.line(format!("if (!any_{on}) break;"));
+                        w.move_together(lanes.function, parts, after, &on);
+                    });
+                }
+            }
             w.step_in_lanes(lanes, parts, &states, Some(&on), Some(active));
         });
+    }
+
+    /// Moves the lanes that continue to the first places.
+    fn move_together(&mut self, function: &LaneFn, parts: &Loop, after: &[Instr], on: &str) {
+        let all: Vec<&Instr> = walk(parts.cond).chain(walk(parts.body)).chain(walk(after)).collect();
+        let mut used: BTreeSet<Reg> = function.code.results.iter().chain(parts.next).copied().collect();
+        all.iter().for_each(|i| i.uses(&mut used));
+        all.iter().flat_map(|i| i.sets()).for_each(|r| _ = used.remove(&r));
+        let moved = used.intersection(&function.varying).map(|r| format!("c{r}"));
+        let moved: String = moved.chain(["place".into()]).map(|a| format!("{a}[k] = {a}[l]; ")).collect();
+        self.line("i64 k = 0;");
+        self.line(format!("for (int l = 0; l < some; l++) {{ {moved}k += {on}[l]; }}"));
+        self.line("some = k;");
+        self.line(format!("{} {on}[l] = 1;", self.lane()));
     }
 
     /// Assigns the initial state.
@@ -256,7 +290,7 @@ impl Writer<'_> {
 
     /// Declares the values of a register in all lanes.
     fn lane_array(&mut self, code: &ScalarFn, r: Reg) {
-        self.line(format!("{} c{r}[{LANES}];", code.types[r]));
+        self.line(format!("{} c{r}[{}];", code.types[r], self.most_lanes()));
     }
 }
 
@@ -271,6 +305,11 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
+    fn of(nest: &Instr) -> Option<Loop<'_>> {
+        let Instr::While { state, cond, continues, body, next, lists } = nest else { return None };
+        Some(Loop { state, cond, continues: *continues, body, next, lists })
+    }
+
     /// The registers of the state, each with its initial and its next value.
     fn states(&self) -> impl Iterator<Item = Merge> {
         self.state.iter().zip(self.next).map(|((to, init), next)| (*to, *init, *next))

@@ -4,6 +4,7 @@ use super::declarations::Declarations;
 use super::outlined::Outlined;
 use super::parameters::Params;
 use crate::analysis::layout::Layout;
+use crate::cost_model::{LANES, LEAVING};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, Reg, SiteId};
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ pub struct Writer<'a> {
     pub lanes: Lanes,
     /// Whether one element is computed at a time, or several.
     pub scope: Scope,
+    /// Whether the lanes leave their loop one after the other: `some` of them are left.
+    pub leaving: bool,
     /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
     /// What the function needs from outside if it is outlined: NOTE [Outlined functions].
@@ -75,6 +78,7 @@ impl<'a> Writer<'a> {
             aliased,
             lanes: Lanes::default(),
             scope: Scope::Element,
+            leaving: false,
             params: Params::default(),
             outlined: None,
             alone: false,
@@ -116,7 +120,15 @@ impl<'a> Writer<'a> {
 
     /// The head of a loop over all lanes. Each lane writes its own place, which compilers would otherwise check at run time.
     pub fn lane(&self) -> &'static str {
-        "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)"
+        match self.leaving {
+            true => "_Pragma(\"GCC ivdep\") for (int l = 0; l < some; l++)",
+            false => "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)",
+        }
+    }
+
+    /// The largest number of lanes.
+    pub fn most_lanes(&self) -> usize {
+        if self.leaving { LEAVING } else { LANES }
     }
 
     /// Writes `head {`.

@@ -15,6 +15,10 @@
 //! the active lanes is an array of its own: lanes that are not active keep their state. They still compute, except
 //! where a run reads elements, whose indices are within bounds only for active lanes.
 //!
+//! NOTE [Lanes that leave]: if elements take different numbers of steps, most lanes would wait for the last one. A function with one
+//! such loop has more lanes than vectors need. When half of them have ended, their results are stored, and the others move together.
+//! This is not possible if an element can fail, since results would be there already, or if steps add to lists.
+//!
 //! If an element fails, for example at an index outside of an array, the function gives up, and its caller computes one
 //! element after the other: the error is that of the first element that fails. It also gives up if a list gets long:
 //! the lists of all lanes do not fit into caches, and need the memory of many elements instead of one.
@@ -91,6 +95,13 @@ impl<'a> LaneFn<'a> {
     /// Splits a run into what is the same for all lanes and the rest.
     pub fn split(&self, run: &[Instr]) -> (Vec<Instr>, Vec<Instr>) {
         run.iter().cloned().partition(|i| self.is_uniform(i))
+    }
+
+    /// What is before, in, and after the only loop of a function whose elements end it at different times: NOTE [Lanes that leave].
+    pub fn leaving(&self) -> Option<(&[Instr], &Instr, &[Instr])> {
+        let [(before, Some(nest)), (after, None)] = runs(&self.code.instrs)[..] else { return None };
+        let is_own = matches!(nest, Instr::While { continues, .. } if self.varying.contains(continues));
+        (is_own && self.code.lists().is_empty() && !self.code.can_fail()).then_some((before, nest, after))
     }
 
     fn is_uniform(&self, i: &Instr) -> bool {

@@ -9,6 +9,7 @@ pub fn all(t: &Suite) {
     every!(chosen_elements(t));
     only_the_chosen_is_computed(t);
     loops_in_scalar_code(t);
+    steps_of_their_own(t);
     loops_of_records(t);
     loops_over_arrays(t);
     loops_over_tuples(t);
@@ -95,6 +96,58 @@ fn loops_in_scalar_code(t: &Suite) {
     let xs: Vec<i64> = (1..20).collect();
     let expected = (0..xs.len()).map(|i| xs[..i].iter().map(|y| xs[i] * y).sum()).collect();
     t.is(prog, &Array::vector(xs), Array::vector(expected));
+}
+
+/// Elements whose loops end at different times, more than are computed together: NOTE [Lanes that leave] in `LaneFn`.
+fn steps_of_their_own(t: &Suite) {
+    let smaller = |y: Exp<f64>| cond(y.lt(8.0), y - 1.5, y * 0.5);
+    let steps = move |x: Exp<f64>| while_(|(y, _)| y.gt(1.0), move |(y, n)| (smaller(y), n + 1), (x, 0i64));
+    let by_hand = |mut y: f64| {
+        let mut n = 0;
+        while y > 1.0 {
+            (y, n) = (if y < 8.0 { y - 1.5 } else { y * 0.5 }, n + 1);
+        }
+        (y, n)
+    };
+    for n in [0, 1, 3, 4, 5, 33, 255, 256, 257, 700] {
+        let numbers = |factor: usize| -> Vec<f64> { (0..n).map(|k| (k * factor % 1009) as f64 / 4.0).collect() };
+        let (xs, mut sorted) = (numbers(577), numbers(577));
+        sorted.sort_by(f64::total_cmp);
+        // Code before and after the loop, several results, and an argument that nobody uses afterwards.
+        let prog = afun(move |xs: Acc<Vector<f64>>| {
+            map(
+                |x| {
+                    let (y, n) = steps(x * 3.0);
+                    (y * x, cond(n.gt(3), n.cast::<f64>() * 0.5, y))
+                },
+                sort(xs),
+            )
+        });
+        let of = |x: &f64| {
+            let (y, n) = by_hand(x * 3.0);
+            (y * x, if n > 3 { n as f64 * 0.5 } else { y })
+        };
+        t.is(prog, &Array::vector(xs.clone()), Array::vector(sorted.iter().map(of).collect()));
+        // A loop in the loop, and the index.
+        let prog = afun(move |xs: Acc<Vector<f64>>| {
+            let count =
+                |y: Exp<f64>| while_(|(z, _)| z.lt(y), |(z, n)| (z * 2.0 + 1.0, n + 1), (y * 0.0 + 0.5, 0i64)).1;
+            let sum =
+                move |x: Exp<f64>| while_(|(y, _)| y.gt(1.0), move |(y, n)| (smaller(y), n + count(y)), (x, 0i64)).1;
+            generate((3, xs.shape()), move |(i, j)| sum(xs.at(j) + i.cast::<f64>()) + i)
+        });
+        let count = |y: f64| std::iter::successors(Some(0.5), |z| Some(z * 2.0 + 1.0)).take_while(|z| *z < y).count();
+        let sum = |mut y: f64| {
+            let mut n = 0;
+            while y > 1.0 {
+                n += count(y) as i64;
+                y = if y < 8.0 { y - 1.5 } else { y * 0.5 };
+            }
+            n
+        };
+        let all = (0..3).flat_map(|i| xs.iter().map(move |x| sum(x + i as f64) + i)).collect();
+        t.is(prog, &Array::vector(xs.clone()), Array::matrix(3, n, all).unwrap());
+    }
 }
 
 fn loops_of_records(t: &Suite) {
