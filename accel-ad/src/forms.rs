@@ -50,7 +50,8 @@ impl Form {
             Form::Combined(..) | Form::Shifted(..) | Form::Unknown => Form::Unknown,
         }
     }
-    fn is_common(&self) -> bool {
+    /// Whether the value does not depend on arguments.
+    pub fn is_common(&self) -> bool {
         match self {
             Form::Pair(p) => p.0.is_common() && p.1.is_common(),
             Form::Common => true,

@@ -47,6 +47,24 @@ fn both_versions() {
     jacobian(ShortNonEmpty, |a: V| set(set(a, 0, a.at(0) * 3.0), 0, a.at(0) * a.at(0)));
 }
 
+/// Of elements with the same target, the last one counts: of a vector of one, of all of another one, of none.
+#[test]
+fn elements_with_the_same_target() {
+    let put = |a: V, i: Exp<i64>, all: V| permute(|new, _| new, a, move |_: Exp<i64>| (true, i), all);
+    jacobian(ShortNonEmpty, move |a: V| put(a, a.len() - 1, fill(1, a.at(0).sin())));
+    jacobian(ShortNonEmpty, move |a: V| put(a, constant(0), map(|x| x * x, a)));
+    jacobian(ShortNonEmpty, move |a: V| put(map(|x| x * x, a), constant(0), take(0, a)));
+    let step = move |i: Exp<i64>, xs: V| put(xs, i, fill(1, xs.at(i) * xs.at(0)));
+    jacobian(Short, move |a: V| steps(a.len(), step, a));
+    // Rows of which all or none are kept.
+    let rows = |a: V, from: i64| {
+        let all = generate((2, 3), |(i, j)| a.at(0) * i.cast::<f64>() + j.cast::<f64>());
+        permute(|new, _| new, a, move |_| (a.len().gt(from), 0), all)
+    };
+    jacobian(ShortNonEmpty, move |a: V| rows(a, 0));
+    jacobian(ShortNonEmpty, move |a: V| rows(a, 2));
+}
+
 #[test]
 fn updates_in_loops() {
     // Each element once, in place and from its neighbour.

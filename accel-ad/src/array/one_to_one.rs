@@ -4,7 +4,8 @@
 //! something that is the same for all elements, a component of its target. So it is for an update of an element (its source has no
 //! dimensions), of a row, a column or a block. An element that replaces the default is then the only one that does, and
 //! the rule needs no search for the last one: with `y = permute[new, _ -> new] (d, a)`, the adjoint of `a` is that of `y` at the
-//! targets, and the adjoint of `d` is that of `y` with zeros there, which is an update as well.
+//! targets, and the adjoint of `d` is that of `y` with zeros there, which is an update as well. If the target is the same for all elements, as
+//! for a vector of one element that replaces another one, the last element is known, too.
 
 use crate::forms::{Argument, Form, form};
 use accel_core::ast::*;
@@ -24,6 +25,11 @@ pub fn is_one_to_one<A, Sh, Sh2>(index: &Fun1<A, Sh, (bool, Sh2)>, source: &Shap
     let mut all = true;
     leaves(source.raw(), &mut |path| all &= found.iter().any(|own| own == path));
     all
+}
+
+/// Whether all elements have the same target, or none has one.
+pub fn is_the_same<A, Sh, Sh2>(index: &Fun1<A, Sh, (bool, Sh2)>) -> bool {
+    form(&index.0, &mut vec![Form::argument(Argument::First)]).is_common()
 }
 
 /// Calls `f` with the path of each number of a shape.

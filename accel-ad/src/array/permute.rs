@@ -15,7 +15,7 @@
 //! - All other operators: NOTE [Permutes by sorting].
 
 use super::code::ACode;
-use super::one_to_one::is_one_to_one;
+use super::one_to_one::{is_one_to_one, is_the_same};
 use super::products::{Products, Summary};
 use super::shapes::{bind, from_linear, size, to_linear};
 use super::state::{ABound, ADual};
@@ -181,8 +181,17 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
     /// The rule for replacement. There are seldom many more elements than targets.
     fn replaced<'k, B, A>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, A2, Sh, Sh2, T> {
         let (sh, d) = (self.a.ty().sh_elt().0, self.tangent());
-        if is_one_to_one(&self.index, &sh) {
-            let source = self.kept(|_, to| self.adjoint(to));
+        let same = is_the_same(&self.index);
+        if same || is_one_to_one(&self.index, &sh) {
+            // Of elements with the same target, the last one counts.
+            let source = self.kept(|ix, to| match same {
+                true => {
+                    let last = index_op(Num2::Sub, &size(&Exp::shape(&self.a)), &int(1));
+                    let is_last = compare(Cmp::Eq, NumTy::index().any(), &self.number(ix), &last);
+                    Exp::cond(&is_last, &self.adjoint(to), &zero(&d))
+                }
+                false => self.adjoint(to),
+            });
             let zeros = Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |_| zero(&d)), self.at);
             let new = Fun2(args(&d, &d).0);
             let defaults = Acc::permute(&new, &Acc::var(&self.dy), &self.index, &zeros, self.at);
