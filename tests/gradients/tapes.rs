@@ -240,6 +240,46 @@ fn a_listed_state_beside_one_that_grows() {
     tapes(&grad(&f), &vectors(), 0);
 }
 
+/// States of which there are no lists, since the derivative does not need them, have a place beside those that it needs: a velocity
+/// that stays a linear function, and two such arrays that change places in each step.
+#[test]
+fn states_without_lists() {
+    let add = |a: V, b: V| zip_with(|a, b| a + b, a, b);
+    let pushed = move |(x, v): (V, V)| (add(x, v), zip_with(|v, x: Exp<f64>| v - x.sin() * 0.01, v, x));
+    tapes(&by_vector(move |n, a| sum(aiterate(the(n), pushed, (a, a)).0)), &steps(), 1);
+    let turned = move |(x, u, v): (V, V, V)| (map(next, add(x, u)), v, u);
+    tapes(&by_vector(move |n, a| sum(aiterate(the(n), turned, (a, a, map(|a| a * 0.5, a))).0)), &steps(), 1);
+}
+
+/// In a loop over the rows of a list, these have the extents of what was listed: NOTE [Rows of lists] in `accel_fusion`. So steps do
+/// not compare them, also if the list could have no rows.
+#[test]
+fn steps_do_not_compare_rows_of_lists() {
+    let f = afun(|m: M| {
+        let start = generate(m.shape().1 - 2, |j| j.cast::<f64>() * 0.1);
+        let down = |s: V, row: V| {
+            let next = imap(|j, s| s * 0.5 + row.at(j + 1).sin() * row.at(j), s);
+            (next, (next, map(|x| x.cos(), next)))
+        };
+        let (last, (a, b)) = map_accum_l(down, start, m);
+        let up = |s: V, (a, b): (V, V)| {
+            let next = zip_with3(|s: Exp<f64>, a: Exp<f64>, b: Exp<f64>| s * 0.3 + a * b, s, a, b);
+            (next, map(|x| x * x, next))
+        };
+        let (first, all) = map_accum_r(up, last, (a, b));
+        sum(first) + sum(flatten(all))
+    });
+    let program = grad(&f);
+    let kernels = optimize(&lower(&simplify(program.program().unwrap()).unwrap().0).unwrap(), false).unwrap().program;
+    let text = kernels.to_string();
+    assert!(!text.lines().any(|line| line.starts_with("    ") && line.contains("= agree")), "{text}");
+    let matrices = [(0, 5), (1, 2), (1, 5), (3, 2), (4, 3), (6, 7)].map(|(n, m)| {
+        let numbers = (0..n * m).map(|k| (k as f64 * 0.7).sin() * 0.6 + 0.1).collect();
+        Arrays::to_tuple(&Matrix::matrix(n, m, numbers).unwrap())
+    });
+    tapes(&program, &matrices, kernels.tapes());
+}
+
 #[test]
 fn a_state_of_another_shape_is_an_error() {
     let f = afun(|a: V| sum(aiterate(3, |v: V| map(|x| x * x, take(v.shape() - 1, v)), a)));

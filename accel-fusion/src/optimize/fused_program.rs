@@ -37,6 +37,8 @@ pub struct Arrays<'a> {
     pub(super) before: &'a State,
     pub(super) aliases: BTreeMap<ArrayId, ArrayId>,
     pub(super) producers: BTreeMap<ArrayId, Producer>,
+    /// The extents of the rows of lists: NOTE [Rows of lists].
+    pub(super) rows: BTreeMap<ArrayId, Vec<Poly>>,
     /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
     pub(super) loop_of: HashMap<ArrayId, usize>,
     pub(super) open_loop: usize,

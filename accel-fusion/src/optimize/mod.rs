@@ -52,6 +52,7 @@ mod hoisted_checks;
 mod horizontal_fusion;
 mod index_digits;
 mod interior;
+mod loop_rows;
 mod loop_sums;
 mod moved_elements;
 mod permute_sums;

@@ -519,6 +519,13 @@ impl Facts {
             equate(&mut self.compared, &a, &b);
         }
     }
+    /// An extent is equal to a number where the analysis is now.
+    pub fn name(&mut self, a: ArrayId, dim: usize, n: &Poly) {
+        let own = Poly::sym(Sym::Extent(a, dim));
+        if self.normal(&own) == own {
+            equate(&mut self.compared, &own, n);
+        }
+    }
     /// Sets the extents that were compared; returns those before.
     pub fn set_compared(&mut self, all: BTreeMap<Sym, Poly>) -> BTreeMap<Sym, Poly> {
         std::mem::replace(&mut self.compared, all)

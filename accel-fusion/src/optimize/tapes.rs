@@ -172,6 +172,7 @@ impl Pass {
             definitions: &self.definitions,
             known: BTreeMap::new(),
             excluded: BTreeSet::new(),
+            steps: steps.limit.iter().flat_map(|n| [n.clone(), self.definitions.looked_through(n)]).collect(),
         };
         let mut sources = vec![];
         for (list, (a, row)) in lists.iter().zip(&body.1[init.len()..]).enumerate() {
@@ -216,9 +217,10 @@ impl Pass {
             definitions: &self.definitions,
             known: found.views.clone(),
             excluded: found.excluded.clone(),
+            steps: Vec::from_iter(found.steps.limit.clone()),
         };
         let counted = found.steps.counters.iter().map(|a| Linear::atom(Atom::Number(*a)));
-        let lengths: Vec<Linear> = counted.chain(found.steps.limit.clone()).chain(views.lengths()).collect();
+        let lengths: Vec<Linear> = counted.chain(views.lengths()).collect();
         let Some(Steps { counters, limit: Some(limit) }) = &found.counters else { return BTreeSet::new() };
         if !lengths.contains(limit) || !matches!(b.stmts[first].op, Op::While { .. }) {
             return BTreeSet::new();

@@ -47,6 +47,7 @@ fn run_once(
             before,
             aliases: BTreeMap::new(),
             producers: BTreeMap::new(),
+            rows: BTreeMap::new(),
             loop_of: HashMap::new(),
             open_loop: 0,
             free_digits: false,
@@ -299,7 +300,7 @@ impl Pass<'_> {
     }
 
     /// Whether a value does not depend on arrays that are defined in blocks from number `first` on.
-    fn is_visible(&self, p: &Poly, first: usize) -> bool {
+    pub fn is_visible(&self, p: &Poly, first: usize) -> bool {
         self.facts.extents_in(p).iter().all(|a| self.block_of.get(a).is_none_or(|b| *b < first))
     }
 
@@ -313,10 +314,11 @@ impl Pass<'_> {
     ) {
         let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
         let first = to.first().copied();
+        let number = self.number_of_steps(to, &init, cond, body);
         let kept = if first.is_some_and(|a| self.changing.contains(&a)) {
             None
         } else {
-            self.with_constant_extents(to, &init, cond, body)
+            self.with_constant_extents(to, &init, cond, body, number.as_ref())
         };
         let (cond, body) = kept.unwrap_or_else(|| {
             self.changing.extend(first);
@@ -324,7 +326,8 @@ impl Pass<'_> {
                 let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
                 self.facts.set_dims(*a, own);
             }
-            (self.inner(&cond.0, &[cond.1], ExecutionCount::Many), self.inner(&body.0, &body.1, ExecutionCount::Many))
+            let cond = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
+            (cond, self.steps(number.as_ref(), |p| p.inner(&body.0, &body.1, ExecutionCount::Many)))
         });
         self.emit(Op::While { to: to.to_vec(), init, cond: (cond.0, cond.1[0]), body }, site);
     }
@@ -342,15 +345,18 @@ impl Pass<'_> {
         init: &[ArrayId],
         cond: &(Block, ArrayId),
         body: &(Block, Vec<ArrayId>),
+        number: Option<&Poly>,
     ) -> Option<((Block, Vec<ArrayId>), (Block, Vec<ArrayId>))> {
         let (facts, arrays, reads) = (self.facts.mark(), self.program.arrays.next_idx(), self.reads.len());
         for (to, a) in to.iter().zip(init) {
             let dims = self.facts.dims(*a);
             self.define(&[*to], &dims);
         }
-        let found =
-            (self.inner(&cond.0, &[cond.1], ExecutionCount::Many), self.inner(&body.0, &body.1, ExecutionCount::Many));
+        let first = self.blocks;
+        let cond_found = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
+        let found = (cond_found, self.steps(number, |p| p.inner(&body.0, &body.1, ExecutionCount::Many)));
         if to.iter().zip(init).zip(&found.1.1).all(|((to, _), a)| self.facts.dims(*to) == self.facts.dims(*a)) {
+            self.lists(&to[init.len()..], &found.1.1[init.len()..], number.cloned(), first);
             return Some(found);
         }
         self.facts.reset(facts);
@@ -361,6 +367,7 @@ impl Pass<'_> {
         for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {
             self.known.aliases.remove(&a);
             self.known.producers.remove(&a);
+            self.known.rows.remove(&a);
         }
         None
     }

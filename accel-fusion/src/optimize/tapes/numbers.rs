@@ -89,8 +89,6 @@ enum Definition {
     Scan(ScalarFn, ScalarFn, i64, bool),
     /// With these extents.
     Known(Vec<Linear>),
-    /// As the state of a loop: the first array, and the one after a step.
-    State(ArrayId, ArrayId),
 }
 
 /// The definitions of a program.
@@ -124,10 +122,6 @@ impl Definitions {
                         all.insert(a, Definition::Loop(extents.clone(), number));
                     }
                 }
-                Op::While { to, init, body, .. } => {
-                    let states = to.iter().zip(init).zip(&body.1);
-                    all.extend(states.map(|((to, init), next)| (*to, Definition::State(*init, *next))));
-                }
                 Op::Accumulate { to, sums, extents, .. } => {
                     all.extend(to.iter().map(|a| (*a, Definition::Loop(extents.clone(), None))));
                     all.extend(sums.iter().map(|(a, initial)| (*a, Definition::Like(*initial))));
@@ -142,6 +136,12 @@ impl Definitions {
                 Op::Permute { to, defaults, .. } => _ = all.insert(*to, Definition::Like(*defaults)),
                 Op::Argsort { to, keys, .. } => all.extend(to.iter().map(|a| (*a, Definition::Like(*keys)))),
                 _ => {}
+            }
+        }
+        // Inner loops first: their results are used in outer ones.
+        for s in Vec::from_iter(b.walk()).into_iter().rev() {
+            if let Op::While { to, init, body, .. } = &s.op {
+                self.keep_extents(to, init, &body.1, arrays);
             }
         }
     }
@@ -259,16 +259,18 @@ impl Definitions {
                 }
                 all
             }
-            Some(Definition::Known(extents)) => extents.clone(),
-            Some(Definition::State(init, next)) => {
-                let first = self.extents_within(*init, rank, depth - 1);
-                if a == *next || self.extents_within(*next, rank, depth - 1) == first { first } else { own() }
+            Some(Definition::Known(extents)) => {
+                extents.iter().map(|n| self.look_through(n.clone(), depth - 1)).collect()
             }
             None => own(),
         }
     }
 
     /// The form with all extents replaced by what is known of them.
+    pub fn looked_through(&self, form: &Linear) -> Linear {
+        self.look_through(form.clone(), DEPTH)
+    }
+
     fn look_through(&self, form: Linear, depth: usize) -> Linear {
         if depth == 0 {
             return form;
@@ -295,12 +297,8 @@ pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTr
     let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
     definitions.add(b, arrays);
     let mut found = BTreeSet::new();
-    // Inner loops first: their results are used in outer ones.
-    let mut all: Vec<_> = b.walk().collect();
-    all.reverse();
-    for s in all {
+    for s in b.walk() {
         if let Op::While { to, init, body, .. } = &s.op {
-            definitions.keep_extents(to, init, &body.1, arrays);
             // What is the same in all steps is defined outside of the loop.
             let mut inside: BTreeSet<ArrayId> = to.iter().copied().collect();
             body.0.walk().for_each(|s| inside.extend(s.op.defines()));

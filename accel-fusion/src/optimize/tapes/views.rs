@@ -27,6 +27,8 @@ pub struct Views<'a> {
     pub definitions: &'a Definitions,
     pub known: BTreeMap<ArrayId, View>,
     pub excluded: BTreeSet<usize>,
+    /// The forms of the number of steps of the loop, if it is known before it.
+    pub steps: Vec<Linear>,
 }
 
 impl Views<'_> {
@@ -35,9 +37,9 @@ impl Views<'_> {
         arrays.iter().filter_map(|a| self.known.get(a)).map(|v| v.list).collect()
     }
 
-    /// The extents that all views have as their first one: that of any of them.
+    /// The extents that all views have as their first one: that of any of them, and the number of steps.
     pub fn lengths(&self) -> impl Iterator<Item = Linear> {
-        self.known.keys().map(|a| Linear::atom(Atom::Extent(*a, 0)))
+        self.known.keys().map(|a| Linear::atom(Atom::Extent(*a, 0))).chain(self.steps.iter().cloned())
     }
 
     /// Notes what a statement in front of the other loop does with the lists. Copies of whole lists are views, too.

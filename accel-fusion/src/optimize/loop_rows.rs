@@ -1,0 +1,88 @@
+//! What is known of the rows of lists in loops over them.
+//!
+//! NOTE [Rows of lists]: all rows of a list have the extents of the array that the loop lists, if these do not change. But a list
+//! without rows has extents of 0, so the extents of the list are not those of a row. In the steps of a loop that counts up to the
+//! number of rows, there is a row, and both are equal, as after a comparison: NOTE [Extents that were compared]. Adjoints of loops
+//! go through the rows of their states: without this, each step would compare extents, and have two versions.
+
+use super::fused_program::Pass;
+use super::poly::{Poly, Sym};
+use crate::kernel::dead_code::defined;
+use crate::kernel::{ArrayId, Block, Instr, Op, Reg, ScalarFn};
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Cmp, Num2, Op2};
+
+impl Pass<'_> {
+    /// The number of steps of a loop that counts its steps up to an extent: it continues as long as a component of its state, which
+    /// begins with 0 and increases by 1, is less.
+    pub fn number_of_steps(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+    ) -> Option<Poly> {
+        let (code, result) = number(&cond.0, cond.1).filter(|_| cond.0.stmts.len() == 1)?;
+        let Instr::Op2(_, Op2::Cmp(Cmp::Lt), less, more) = defined(code, result)? else { return None };
+        let k = init.iter().zip(to).position(|(_, a)| element(code, *less) == Some(*a))?;
+        let (next, result) = number(&body.0, body.1[k])?;
+        let Instr::Op2(_, Op2::Num(Num2::Add), a, b) = defined(next, result)? else { return None };
+        let is_one = |r: &Reg| matches!(defined(next, *r), Some(Instr::Const(_, Scalar::I64(1))));
+        let counts = [(a, b), (b, a)].iter().any(|(a, b)| element(next, **a) == Some(to[k]) && is_one(b));
+        let from = self.known.producers.get(&init[k])?.constants.as_deref();
+        if !counts || from != Some(&[Scalar::I64(0)]) {
+            return None;
+        }
+        let limit = ScalarFn { results: vec![*more], ..code.clone() };
+        let limit = self.preview(&limit, &[]).values.first()?.clone()?;
+        let is_extent = matches!(limit.as_sym(), Some(Sym::Extent(a, _)) if !to.contains(&a));
+        (is_extent || limit.as_constant() >= Some(0)).then_some(limit)
+    }
+
+    /// A body of a loop with this number of steps.
+    pub fn steps(
+        &mut self,
+        number: Option<&Poly>,
+        body: impl FnOnce(&mut Self) -> (Block, Vec<ArrayId>),
+    ) -> (Block, Vec<ArrayId>) {
+        let before = self.facts.all_compared().clone();
+        for (list, row) in &self.known.rows {
+            if number.is_some_and(|n| self.facts.dims(*list).first() == Some(n)) {
+                row.iter().enumerate().for_each(|(k, n)| self.facts.name(*list, k + 1, n));
+            }
+        }
+        let found = body(self);
+        self.facts.set_compared(before);
+        found
+    }
+
+    /// Defines the lists of a loop with these rows. `first` is the number of the first block inside of it.
+    pub fn lists(&mut self, lists: &[ArrayId], rows: &[ArrayId], number: Option<Poly>, first: usize) {
+        let Some(number) = number.or_else(|| lists.first().map(|a| Poly::sym(Sym::Extent(*a, 0)))) else { return };
+        for (list, row) in lists.iter().zip(rows) {
+            let row = self.facts.dims(*row);
+            let own = (0..row.len()).map(|k| Poly::sym(Sym::Extent(*list, k + 1)));
+            let dims: Vec<Poly> = [number.clone()].into_iter().chain(own).collect();
+            self.define(&[*list], &dims);
+            if row.iter().all(|n| self.facts.is_known(n) && self.is_visible(n, first)) {
+                self.known.rows.insert(*list, row);
+            }
+        }
+    }
+}
+
+/// The function and the register of an array of rank 0 that a block defines.
+fn number(b: &Block, a: ArrayId) -> Option<(&ScalarFn, Reg)> {
+    b.stmts.iter().find_map(|s| match &s.op {
+        Op::Loop { to, body, .. } if to[..] == [a] && body.params == 0 => Some((body, *body.results.first()?)),
+        _ => None,
+    })
+}
+
+/// The array of rank 0 that a register is read from.
+fn element(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
+    match defined(code, r)? {
+        Instr::Read { to, array, index, .. } if index.is_empty() && to[..] == [r] => Some(*array),
+        _ => None,
+    }
+}
