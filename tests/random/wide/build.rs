@@ -310,7 +310,9 @@ impl Builder {
             Step::Concat { x, y } => g.splice(&concat_(rank(x)), &[out], &[get(x), get(y)], &mut []),
             Step::Product { what, x, y } => {
                 let xs = self.summands(*x, true, false, Count::Row);
-                self.g.splice(&product_(*what), &[out], &[xs, arrays[*y].0], &mut [])
+                let flushes = matches!(self.perturb, Some(Perturb::Flushed));
+                let ys = self.summands(*y, flushes, false, Count::Row);
+                self.g.splice(&product_(*what), &[out], &[xs, ys], &mut [])
             }
             Step::Acond { c, then, otherwise } => {
                 let c = s.fun(g, c, &[], &[])[0];

@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// this can change the results of a program, the interpreter runs it with such changes: the results of these functions,
 /// and the combined elements, are multiplied by numbers near 1. Results that depend on none of them must be equal bit
 /// by bit. Sums of products may be factored (NOTE [Sum interchange]): an infinite factor then meets the sum of numbers
-/// of which some are 0, or of both signs, and the result is infinite instead of NaN.
+/// of which some are 0, or of both signs, and the result is infinite instead of NaN. Where products are summed, subnormal numbers count
+/// as zero (NOTE [Subnormal factors]).
 #[derive(Clone, Copy, Debug)]
 pub enum Perturb {
     Up,
@@ -25,19 +26,32 @@ pub enum Perturb {
     /// As `Up`, and rows are folded from their last element: partial results that overflow turn others into infinities
     /// and NaN.
     Backwards,
+    /// Nothing changes but subnormal summands, and factors of summands, which are zero.
+    Flushed,
     /// As `Up`, and summands that are not finite are infinite.
     Factored,
 }
 
 impl Perturb {
-    pub const ALL: [Perturb; 6] =
-        [Perturb::Up, Perturb::Down, Perturb::Mixed(1), Perturb::Mixed(3), Perturb::Mixed(4), Perturb::Backwards];
+    pub const ALL: [Perturb; 7] = [
+        Perturb::Up,
+        Perturb::Down,
+        Perturb::Mixed(1),
+        Perturb::Mixed(3),
+        Perturb::Mixed(4),
+        Perturb::Backwards,
+        Perturb::Flushed,
+    ];
 
     /// A relative difference of some units in the last place.
     fn step(self, p: Prim) -> f64 {
         let ulps = 4.0;
         let unit = if p == Prim::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
-        let sign = if matches!(self, Perturb::Down | Perturb::Mixed(1)) { -1.0 } else { 1.0 };
+        let sign = match self {
+            Perturb::Down | Perturb::Mixed(1) => -1.0,
+            Perturb::Flushed => 0.0,
+            _ => 1.0,
+        };
         sign * ulps * unit
     }
 
@@ -84,12 +98,21 @@ impl Perturb {
             let one = g.constant(&one_type, &[Number(p.ty().one())]);
             let factor = g.op2(Op2::Num(Num2::Add), one, step);
             let near = g.op2(Op2::Num(Num2::Mul), x, factor);
-            if !matches!(self, Perturb::Factored) {
-                return near;
+            let number = |g: &mut Graph, x: f64| g.constant(&one_type, &[Number(p.ty().from_f64(x))]);
+            match self {
+                Perturb::Flushed => {
+                    let least = if p == Prim::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+                    let (least, zero, size) = (number(g, least), number(g, 0.0), g.op1(Op1::Num(Num1::Abs), x));
+                    let is_subnormal = g.op2(Op2::Cmp(Cmp::Lt), size, least);
+                    g.cond(is_subnormal, zero, near)
+                }
+                Perturb::Factored => {
+                    let infinite = number(g, f64::INFINITY);
+                    let is_finite = g.op1(Op1::Test(FloatTest::IsFinite), x);
+                    g.cond(is_finite, near, infinite)
+                }
+                _ => near,
             }
-            let infinite = g.constant(&one_type, &[Number(p.ty().from_f64(f64::INFINITY))]);
-            let is_finite = g.op1(Op1::Test(FloatTest::IsFinite), x);
-            g.cond(is_finite, near, infinite)
         })
     }
 }
