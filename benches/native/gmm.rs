@@ -32,6 +32,9 @@ fn of_files() -> Vec<Case> {
             case("gradient", "our objective", Asked::Cost(4.0), |file| {
                 Ok(Pair { ours: gradient(file)?, reference: objective(file)? })
             }),
+            case("Hessian and a vector", "our gradient", Asked::Cost(3.0), |file| {
+                Ok(Pair { ours: hessian_product(file)?, reference: gradient(file)? })
+            }),
         ]
     })
 }
@@ -51,6 +54,15 @@ fn gradient(file: &Path) -> Result<Measure> {
     let gradient = native(&value_and_grad(&program(&problem, &x)))?;
     check(file, gradient.run(&parameters)?.0.item())?;
     Ok(Measure::work(move || Ok(gradient.run(&parameters)?)))
+}
+
+/// The product of the Hessian and the parameters.
+fn hessian_product(file: &Path) -> Result<Measure> {
+    let problem = GmmFile::read(file)?;
+    let (parameters, x) = inputs(&problem)?;
+    let product = native(&hvp(&program(&problem, &x)))?;
+    let arguments = (parameters.clone(), parameters);
+    Ok(Measure::work(move || Ok(product.run(&arguments)?)))
 }
 
 /// The objective has one product of matrices for each Gaussian, and its adjoint two. They are counted as if the factors were dense,

@@ -20,6 +20,12 @@ pub fn cases() -> Vec<Case> {
         case("10,000 products of 8 × 8 f32", by_hand, 1.0, products::<8>),
         case("Newton's method on 1M f64, own numbers of steps", by_hand, 0.9, roots_by_hand),
         case("Newton's method on 1M f64, own numbers of steps", "JAX, `vmap` of `while_loop`", 10.0, roots_in_jax),
+        case("attention, 8 heads of 256 × 64 f32", "JAX", 1.0, || {
+            jax::beside(&afun(heads), "attention", queries()?, 1e-5)
+        }),
+        case("attention, 8 heads of 256 × 64 f32: gradient", "JAX", 1.0, || {
+            jax::beside(&grad(afun(squared_heads)), "attention_gradient", queries()?, 1e-4)
+        }),
         case("Hessian, 20 parameters, 50 rows", "JAX", 2.0, || {
             jax::beside(&hessian(afun(loss).by(|(w, _)| w)), "hessian", rows()?, 1e-12)
         }),
@@ -114,6 +120,27 @@ fn roots_by_hand() -> Result<Pair> {
 
 fn roots_in_jax() -> Result<Pair> {
     jax::beside(&roots(), "newton", numbers(), 1e-12)
+}
+
+type Queries = (Array<Dim3, f32>, Array<Dim3, f32>, Array<Dim3, f32>);
+
+fn queries() -> Result<Queries> {
+    let array = |seed| Array::from_vec([8, 256, 64], uniform(seed, 8 * 256 * 64, -1.0, 1.0));
+    Ok((array(1)?, array(2)?, array(3)?))
+}
+
+type Heads = Acc<Array<Dim3, f32>>;
+
+/// Attention, written for one head.
+fn heads(q: Heads, k: Heads, v: Heads) -> Heads {
+    let head = |(q, k, v): (Acc<Matrix<f32>>, Acc<Matrix<f32>>, Acc<Matrix<f32>>)| {
+        matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+    };
+    vmap(head, (q, k, v))
+}
+
+fn squared_heads(q: Heads, k: Heads, v: Heads) -> Acc<Scalar<f32>> {
+    sum_all(map(|x| x * x, heads(q, k, v)))
 }
 
 type Rows = (Vector<f64>, Matrix<f64>);

@@ -4,7 +4,7 @@ use super::builder::{Builder, renamed};
 use super::dead_code::{defined, parameters, restricted_to};
 use super::ids::{ArrayId, Reg};
 use super::ir::*;
-use accel_core::repr::op::{Float2, Num2, Op2};
+use accel_core::repr::op::{Float2, Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -99,18 +99,19 @@ impl Reduction {
         }
     }
 
-    /// The same reduction, but products of matrices have no strong zeros (NOTE [Strong zeros] in `accel-ad`).
+    /// The same reduction, but products of matrices have no strong zeros (NOTE [Strong zeros] in `accel-ad`), and neither have sums
+    /// of such products: they are what several sums become.
     pub fn with_products_of_matrices(mut self) -> Reduction {
-        if self.contraction_of_computed_operands().is_some() {
-            let mut factors: BTreeSet<Reg> = self.element.results.iter().copied().collect();
-            for i in self.element.instrs.iter_mut().rev() {
-                if let Instr::Op2(to, op, a, b) = i
-                    && is_product(*op)
-                    && factors.contains(to)
-                {
-                    *op = Op2::Num(Num2::Mul);
-                    factors.extend([*a, *b]);
-                }
+        let terms = self.float_sum().map(|r| terms(&self.element, r)).unwrap_or_default();
+        let products = terms.into_iter().map(|t| t.0).filter(|r| self.product_of_matrices(*r).is_some());
+        let mut factors: BTreeSet<Reg> = products.collect();
+        for i in self.element.instrs.iter_mut().rev() {
+            if let Instr::Op2(to, op, a, b) = i
+                && is_product(*op)
+                && factors.contains(to)
+            {
+                *op = Op2::Num(Num2::Mul);
+                factors.extend([*a, *b]);
             }
         }
         self
@@ -125,7 +126,11 @@ impl Reduction {
 
     /// As [`contraction`](Self::contraction), but operands may also be computed from arrays.
     pub fn contraction_of_computed_operands(&self) -> Option<Contraction<Computed>> {
-        let result = self.float_sum()?;
+        self.product_of_matrices(self.float_sum()?)
+    }
+
+    /// The contraction that the sum of this register of the element computes.
+    fn product_of_matrices(&self, result: Reg) -> Option<Contraction<Computed>> {
         let ty = self.element.types[result];
         let (mut factors, scalars) = factors(&self.element, result)?;
         // A factor whose parameters all occur in a larger one belongs to the larger one's operand.
@@ -183,6 +188,27 @@ pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)
     Some((factors.into_iter().map(|r| (parameters(code, r), r)).collect(), scalars))
 }
 
+/// The registers of which a register is a sum or a difference, and whether they are subtracted.
+pub fn terms(code: &ScalarFn, result: Reg) -> Vec<(Reg, bool)> {
+    let (mut terms, mut open) = (vec![], vec![(result, false)]);
+    while let Some((r, minus)) = open.pop() {
+        match defined(code, r) {
+            Some(Instr::Op2(_, Op2::Num(Num2::Add), a, b)) => open.extend([(*b, minus), (*a, minus)]),
+            Some(Instr::Op2(_, Op2::Num(Num2::Sub), a, b)) => open.extend([(*b, !minus), (*a, minus)]),
+            Some(Instr::Op1(_, Op1::Num(Num1::Neg), a)) => open.push((*a, !minus)),
+            _ => terms.push((r, minus)),
+        }
+        // A register that is doubled repeatedly has very many terms.
+        if terms.len() > MOST {
+            return vec![];
+        }
+    }
+    terms
+}
+
+/// The largest number of terms or factors that are looked at.
+const MOST: usize = 8;
+
 /// Whether a function is a product, where sums of products are computed as products of matrices. They have no strong zeros.
 pub fn is_product(op: Op2) -> bool {
     matches!(op, Op2::Num(Num2::Mul) | Op2::Float(Float2::StrongMul))
@@ -201,7 +227,7 @@ pub fn product_of(code: &ScalarFn, result: Reg) -> Option<(Vec<Reg>, Vec<Reg>)> 
             _ => factors.push(r),
         }
         // A register that is squared repeatedly can have very many factors.
-        if factors.len().max(scalars.len()) > 8 {
+        if factors.len().max(scalars.len()) > MOST {
             return None;
         }
     }
@@ -296,6 +322,22 @@ site 0 = "fold"
         let batch = "x3: f64, x4: i64, x5: f64 = a2[x0, x2, x1] @0 inside; x6: f64 = a1[x2, x0] @0 inside; x7: f64 = x5 * x6 -> x7";
         // A batch of matrix-vector products has no columns.
         assert!(found(batch).is_none());
+    }
+
+    #[test]
+    fn products_of_matrices_have_no_strong_zeros_in_sums_either() {
+        // A sum of two products of matrices, and a product of elements of one of them.
+        let element = "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = a1[x2, x1] @0 inside; x5: f64 = strong_mul x3 x4; x6: f64 = neg x3;
+                       x7: f64 = strong_mul x6 x4; x8: f64 = x5 - x7; x9: f64 = strong_mul x3 x6; x10: f64 = x8 + x9 -> x10";
+        let strong = |element: &str| match &program(element).body.stmts[0].op {
+            Op::Reduce { rows, .. } => {
+                let all = rows.clone().with_products_of_matrices().element.instrs;
+                all.iter().filter(|i| matches!(i, Instr::Op2(_, Op2::Float(Float2::StrongMul), ..))).count()
+            }
+            op => panic!("{}", op.keyword()),
+        };
+        assert_eq!(strong(element), 1);
+        assert_eq!(strong(&element.replace("x8 + x9", "max x8 x9")), 3);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! inner sums of the left side are not stored. Such sums are the adjoint of an array that was repeated before a matrix
 //! product: the gradient by the bias of a layer, or by the mean of a normal distribution. The bound of the rounding
 //! error stays the same. Where an `f` is infinite, neither side is finite, but the left side is NaN if one of the `g` is
-//! 0, and the right side may be infinite. It pays if an index of the inner sums does not occur in `g`. The inner sums
+//! 0, and the right side may be infinite. It pays if an index of the inner sums does not occur in `g`. It is the same for sums of
+//! several products, such as the tangents of products, if it pays for each of them. The inner sums
 //! disappear if all their consumers are such sums. There must be at least one n: otherwise the sums of `g` are 0, and 0
 //! times an infinite `f` is not 0.
 
@@ -14,7 +15,7 @@ use super::poly::Poly;
 use super::recomputation::MAX_READS;
 use super::shape_analysis::Ranges;
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::contraction::factors;
+use crate::kernel::contraction::{factors, terms};
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Reduction, Reg, ScalarFn, SiteId, is_permutation};
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
@@ -29,7 +30,8 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     else {
         return false;
     };
-    let Some(parts) = Factors::of(&inner, outer.summed) else { return false };
+    let Some(zero) = inner.initial_zero() else { return false };
+    let Some(terms) = Term::all(&inner, outer.summed) else { return false };
     let Some(Some(inner_len)) = pass.preview(&inner.len, &[]).values.pop() else { return false };
     let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
     let is_one = |pass: &mut Pass, assume: bool| pass.is_inside(Some(&Poly::default()), len, Ranges::default(), assume);
@@ -39,32 +41,58 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     is_one(pass, true);
 
     // The factors that depend on the outer sum's index are summed, for all other indices that they depend on.
-    let kept: Vec<usize> = parts.indices.iter().copied().filter(|k| *k != outer.summed).collect();
-    let extents: Vec<Poly> = kept.iter().map(|k| all[*k].clone()).collect();
-    let total = pass.array(ArrayInfo { rank: kept.len(), columns: vec![parts.zero.ty()] }, extents.clone());
-    let mut b = Builder::new(&index_types(kept.len() + 1));
-    let place = |k: usize| kept.iter().position(|x| *x == k).unwrap_or(kept.len());
-    let args: Vec<Reg> = (0..all.len()).map(|k| Reg::new(place(k))).collect();
-    let element = product(&mut b, None, &inner.element, &parts.summed, &args);
-    let mut nothing = Builder::new(&[]);
-    let zero = nothing.constant(parts.zero);
-    let reduction = |b: Builder, element, init| {
-        let element = b.finish(vec![element]);
-        NewReduction { element, init, op: rows.op.clone(), monoid: rows.monoid }
-    };
-    pass.reduce(total, extents, len.clone(), reduction(b, element, nothing.finish(vec![zero])), inner_site);
+    let totals: Vec<ArrayId> = terms
+        .iter()
+        .map(|term| {
+            let extents: Vec<Poly> = term.kept.iter().map(|k| all[*k].clone()).collect();
+            let info = ArrayInfo { rank: term.kept.len(), columns: vec![zero.ty()] };
+            let total = pass.array(info, extents.clone());
+            let mut b = Builder::new(&index_types(term.kept.len() + 1));
+            let place = |k: usize| term.kept.iter().position(|x| *x == k).unwrap_or(term.kept.len());
+            let args: Vec<Reg> = (0..all.len()).map(|k| Reg::new(place(k))).collect();
+            let element = product(&mut b, None, &inner.element, &term.summed, &args);
+            let mut nothing = Builder::new(&[]);
+            let init = nothing.constant(zero);
+            let reduction = NewReduction {
+                element: b.finish(vec![element]),
+                init: nothing.finish(vec![init]),
+                op: rows.op.clone(),
+                monoid: rows.monoid,
+            };
+            pass.reduce(total, extents, len.clone(), reduction, inner_site);
+            total
+        })
+        .collect();
 
     // The sums are multiplied by the other factors. These do not depend on the outer sum's index, so any value can take
     // its place.
     let mut b = Builder::new(&index_types(dims.len() + 1));
     let last = Reg::new(dims.len());
     let args: Vec<Reg> = outer.index.iter().map(|p| (*p).min(last)).chain([last]).collect();
-    let sum = b.reg(parts.zero.ty());
-    let index = kept.iter().map(|k| args[*k]).collect();
-    b.emit(Instr::Read { to: vec![sum], array: total, index, site, inside: true });
-    let product = product(&mut b, Some(sum), &inner.element, &parts.others, &args);
-    let element = outer.steps.iter().rev().fold(product, |x, step| step.emit(&mut b, x, parts.zero.ty()));
-    pass.reduce(to, dims.to_vec(), inner_len, reduction(b, element, init), site);
+    let mut sum = None;
+    for (term, total) in terms.iter().zip(totals) {
+        let factor = b.reg(zero.ty());
+        let index = term.kept.iter().map(|k| args[*k]).collect();
+        b.emit(Instr::Read { to: vec![factor], array: total, index, site, inside: true });
+        let product = product(&mut b, Some(factor), &inner.element, &term.others, &args);
+        let to = b.reg(zero.ty());
+        sum = match (sum, term.minus) {
+            (None, false) => Some(product),
+            (None, true) => {
+                b.emit(Instr::Op1(to, Op1::Num(Num1::Neg), product));
+                Some(to)
+            }
+            (Some(sum), minus) => {
+                let op = if minus { Num2::Sub } else { Num2::Add };
+                b.emit(Instr::Op2(to, Op2::Num(op), sum, product));
+                Some(to)
+            }
+        };
+    }
+    let Some(sum) = sum else { return false };
+    let element = outer.steps.iter().rev().fold(sum, |x, step| step.emit(&mut b, x, zero.ty()));
+    let reduction = NewReduction { element: b.finish(vec![element]), init, op: rows.op.clone(), monoid: rows.monoid };
+    pass.reduce(to, dims.to_vec(), inner_len, reduction, site);
     true
 }
 
@@ -131,34 +159,39 @@ impl OuterSum {
     }
 }
 
-/// The factors of a sum of products.
-struct Factors {
-    /// The factors that depend on the index to be summed first, and all the indices that they depend on.
+/// A product in a sum of sums of products.
+struct Term {
+    /// Whether it is subtracted.
+    minus: bool,
+    /// The factors that depend on the index to be summed first, and all the other indices that they depend on.
     summed: Vec<Reg>,
-    indices: BTreeSet<usize>,
+    kept: Vec<usize>,
     /// The other factors.
     others: Vec<Reg>,
-    /// The initial value of the sum.
-    zero: Scalar,
 }
 
-impl Factors {
-    /// The factors, if it pays to sum those first that depend on `index`.
-    fn of(rows: &Reduction, index: usize) -> Option<Factors> {
-        let zero = rows.initial_zero()?;
-        let (factors, others) = factors(&rows.element, rows.float_sum()?)?;
-        let mut parts = Factors { summed: vec![], indices: BTreeSet::new(), others, zero };
-        for (indices, r) in factors {
-            if indices.contains(&Reg::new(index)) {
-                parts.summed.push(r);
-                parts.indices.extend(indices.into_iter().map(Reg::index));
-            } else {
-                parts.others.push(r);
-            }
-        }
-        let mut outer = 0..rows.element.params - 1;
-        let pays = !parts.summed.is_empty() && outer.any(|k| !parts.indices.contains(&k));
-        pays.then_some(parts)
+impl Term {
+    /// The terms, if it pays for all of them to sum those factors first that depend on `index`.
+    fn all(rows: &Reduction, index: usize) -> Option<Vec<Term>> {
+        let terms = terms(&rows.element, rows.float_sum()?);
+        let of = |(r, minus)| Term::of(&rows.element, r, minus, index);
+        terms.into_iter().map(of).collect::<Option<Vec<_>>>().filter(|terms| !terms.is_empty())
+    }
+
+    fn of(code: &ScalarFn, r: Reg, minus: bool, index: usize) -> Option<Term> {
+        let (factors, scalars) = factors(code, r)?;
+        let (summed, others): (Vec<_>, Vec<_>) =
+            factors.into_iter().partition(|(indices, _)| indices.contains(&Reg::new(index)));
+        let kept: BTreeSet<usize> = summed.iter().flat_map(|(indices, _)| indices).map(|r| r.index()).collect();
+        let mut outer = 0..code.params - 1;
+        let pays = !summed.is_empty() && outer.any(|k| !kept.contains(&k));
+        let all = |factors: Vec<(_, Reg)>| factors.into_iter().map(|f| f.1);
+        pays.then(|| Term {
+            minus,
+            kept: kept.into_iter().filter(|k| *k != index).collect(),
+            summed: all(summed).collect(),
+            others: scalars.into_iter().chain(all(others)).collect(),
+        })
     }
 }
 

@@ -22,6 +22,9 @@ fn column_sums(element: &str, init: &str, step: &str) -> Case {
 }
 
 const PRODUCT: &str = "x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0; x5: f64 = x3 * x4 -> x5";
+/// A sum of two products, as in tangents, of which one is subtracted.
+const PRODUCTS: &str = "x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0; x5: f64 = strong_mul x3 x4;
+    x6: f64 = x3 + x3; x7: f64 = x4 * x4; x8: f64 = strong_mul x6 x7; x9: f64 = x5 - x8 -> x9";
 const NEG: &str = "x3: f64 = neg x2";
 
 #[test]
@@ -50,6 +53,19 @@ fn other_sums_stay_in_their_places() {
         assert_eq!(reduces(c), 1, "{}", c.text());
         c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]);
     }
+}
+
+#[test]
+fn sums_of_several_products_change_places_if_it_pays_for_each() {
+    let c = column_sums(PRODUCTS, "0.0", NEG);
+    assert!(!c.text().contains("Array2<f64> = reduce"), "{}", c.text());
+    assert_eq!(c.text().matches("Array1<f64> = reduce").count(), 3, "{}", c.text());
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
+    // The second product depends on all indices.
+    let other = PRODUCTS.replace("x7: f64 = x4 * x4;", "x7: f64 = a0[x0, x1] @0;");
+    let c = column_sums(&other, "0.0", NEG);
+    assert!(c.text().contains("a2: Array2<f64> = reduce"), "{}", c.text());
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
 }
 
 #[test]
