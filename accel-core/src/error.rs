@@ -135,5 +135,18 @@ pub enum Error {
     Internal(String),
 }
 
+impl Error {
+    /// A row of a list with other extents than the rows before.
+    pub fn other_row(op: String, before: &[usize], found: &[usize]) -> Error {
+        Error::Shape {
+            op,
+            expected: format!("arrays of one shape in every step, such as {before:?}"),
+            found: format!(
+                "{found:?} (`pad` makes shorter arrays longer; `where_` replaces elements, where `filter` leaves them out)"
+            ),
+        }
+    }
+}
+
 /// A result with this library's error type.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -5,8 +5,8 @@ use crate::location::{Buffers, Location, mem};
 use crate::run::Run;
 use crate::stop::WalkResult;
 use accel_codegen::opencl::size_of;
-use accel_core::error::Result;
-use accel_fusion::kernel::{ArrayId, SiteId, other_row};
+use accel_core::error::{Error, Result};
+use accel_fusion::kernel::{ArrayId, SiteId};
 
 /// The number of rows of the lists of a loop, and the number for which they have memory.
 #[derive(Clone, Copy, Default)]
@@ -38,7 +38,7 @@ impl Run<'_> {
             if at.used > 0 && self.shapes.extents[*list][1..] != of_row[..] {
                 let sizes = |e: &[i64]| e.iter().map(|e| *e as usize).collect::<Vec<_>>();
                 let before = sizes(&self.shapes.extents[*list][1..]);
-                return Err(other_row(self.site(site), &before, &sizes(&of_row)).into());
+                return Err(Error::other_row(self.site(site), &before, &sizes(&of_row)).into());
             }
             let with = |rows: usize| [&[rows as i64], &of_row[..]].concat();
             if room > at.room {

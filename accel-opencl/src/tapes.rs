@@ -9,7 +9,7 @@ use accel_codegen::opencl::size_of;
 use accel_core::error::Error;
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::tape::{Found, StateSize, Tape};
-use accel_fusion::kernel::{ArrayId, ScalarFn, SiteId, other_row};
+use accel_fusion::kernel::{ArrayId, ScalarFn, SiteId};
 use std::sync::Arc;
 
 /// The bytes that a state takes besides its elements, for each array.
@@ -43,7 +43,7 @@ impl Run<'_> {
         let mut both = state.iter().zip(states.first().into_iter().flatten());
         if let Some(((found, _), (first, _))) = both.find(|(found, first)| found.0 != first.0) {
             let [first, found] = [first, found].map(|e| e.iter().map(|e| *e as usize).collect::<Vec<_>>());
-            return Err(other_row(self.site(site), &first, &found).into());
+            return Err(Error::other_row(self.site(site), &first, &found).into());
         }
         if states.keeps_next(size, drop) {
             states.keep(state);

@@ -183,11 +183,7 @@ impl Recorder<'_> {
         if first == other {
             return Ok(());
         }
-        Err(Error::Shape {
-            op: place(user, at),
-            expected: format!("arrays of one shape in every step, such as {first:?}"),
-            found: format!("{other:?}"),
-        })
+        Err(Error::other_row(place(user, at), first, other))
     }
 
     /// Row `k` of an array.

@@ -3,7 +3,7 @@
 use accel_core::error::Error;
 use accel_core::repr::Agreement;
 use accel_core::repr::op::Op2;
-use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Op, Program, SiteId, other_row, scalar_evaluation};
+use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Op, Program, SiteId, scalar_evaluation};
 
 /// An index of a read out of bounds: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -123,7 +123,7 @@ fn told(
         ROWS => {
             let both = extents(what.checked_mul(2)?)?;
             let (before, found) = both.split_at(what);
-            other_row(op, before, found)
+            Error::other_row(op, before, found)
         }
         AGREE => {
             let (agreement, ranks) = (*Agreement::ALL.get(what)?, [number(3)?, number(4)?]);

@@ -53,11 +53,7 @@ pub fn check_shape(first: &[usize], next: &[usize], place: Place) -> Result<()> 
     if first == next {
         return Ok(());
     }
-    Err(Error::Shape {
-        op: place.to_string(),
-        expected: format!("arrays of one shape in every step, such as {first:?}"),
-        found: format!("{next:?}"),
-    })
+    Err(Error::other_row(place.to_string(), first, next))
 }
 
 /// The extents of a list of `n` arrays with the extents of the first one. Without any, they are 0.

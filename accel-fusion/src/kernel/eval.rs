@@ -7,7 +7,7 @@
 use super::ids::{ArrayId, SiteId};
 use super::ir::*;
 use super::last_uses::{LastUses, last_uses};
-use super::lists::{List, other_row};
+use super::lists::List;
 use super::scalar_evaluation::{
     self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
 };
@@ -366,7 +366,7 @@ impl Evaluator<'_> {
         let tape = self.tapes.entry(tape).or_insert_with(|| Tape::new(self.limit));
         for (a, first) in state.iter().zip(tape.first().into_iter().flatten()) {
             if a.extents != first.extents {
-                return Err(other_row(self.p.sites[site].to_string(), &first.extents, &a.extents));
+                return Err(Error::other_row(self.p.sites[site].to_string(), &first.extents, &a.extents));
             }
         }
         let elements = state.iter().flat_map(|a| &a.columns).map(Column::bytes).sum();

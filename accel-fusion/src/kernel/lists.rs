@@ -27,7 +27,7 @@ impl List {
     pub fn push(&mut self, row: &RawArray, op: impl Fn() -> String) -> Result<()> {
         let extents = self.extents.get_or_insert_with(|| row.extents.clone());
         if *extents != row.extents {
-            return Err(other_row(op(), extents, &row.extents));
+            return Err(Error::other_row(op(), extents, &row.extents));
         }
         for (to, from) in self.columns.iter_mut().zip(&row.columns) {
             to.append(from);
@@ -43,10 +43,4 @@ impl List {
         extents.extend(self.extents.unwrap_or_else(none));
         RawArray { extents, columns: self.columns }
     }
-}
-
-/// The error of a row with other extents than the ones before.
-pub fn other_row(op: String, before: &[usize], found: &[usize]) -> Error {
-    let expected = format!("arrays of one shape in every step, such as {before:?}");
-    Error::Shape { op, expected, found: format!("{found:?}") }
 }

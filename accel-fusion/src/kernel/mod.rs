@@ -39,7 +39,6 @@ pub use index_vec::{Idx, IndexVec, define_index_type, index_vec};
 pub use ir::*;
 pub(crate) use lane_fn::depth;
 pub use lane_fn::{LaneFn, runs};
-pub use lists::other_row;
 pub use parse::{Parser, parse};
 pub use print::{constant, with_inner, without_inner as printed};
 pub(crate) use stats::width;

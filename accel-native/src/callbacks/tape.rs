@@ -7,8 +7,8 @@ use crate::context::Context;
 use crate::memory::element_size;
 use accel_codegen::fault;
 use accel_core::error::Error;
+use accel_fusion::kernel::ArrayId;
 use accel_fusion::kernel::tape::{Found, StateSize};
-use accel_fusion::kernel::{ArrayId, other_row};
 use smallvec::SmallVec;
 use std::slice::from_raw_parts;
 
@@ -208,7 +208,7 @@ impl Context<'_> {
             if own != found {
                 let sizes = |e: &[i64]| e.iter().map(|e| *e as usize).collect::<Vec<_>>();
                 let site = fault::entry(&program.sites, self.run.site).map(|s| program.sites[s].to_string());
-                self.failure = Some(other_row(site.unwrap_or_default(), &sizes(own), &sizes(&found)));
+                self.failure = Some(Error::other_row(site.unwrap_or_default(), &sizes(own), &sizes(&found)));
                 break;
             }
             before = rest;
