@@ -2,7 +2,7 @@
 //! elements at a time, see NOTE [Lanes of scalar functions].
 
 use crate::cost_model::{FEW_ELEMENTS, L2, LANES, LEAVING};
-use crate::shared::lane_code::Output;
+use crate::shared::lane_code::{Output, mask_name};
 use crate::text::names::{elements, index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, LaneFn, Reg};
@@ -21,7 +21,7 @@ impl Writer<'_> {
         }
         let (some, place, mask) = match function.leaving().filter(|_| self.leaving) {
             Some((_, Instr::While { continues, .. }, _)) => {
-                ("width".into(), "p + place[l]", format!("!on{continues}[l]"))
+                ("width".into(), "p + place[l]", format!("!{}[l]", mask_name(*continues)))
             }
             _ => (LANES.to_string(), "p + l", "l < width".into()),
         };

@@ -218,7 +218,7 @@ impl Writer<'_> {
         let states: Vec<_> = parts.states().collect();
         self.start_in_lanes(lanes, &states);
         self.declare_lists(code, parts.lists);
-        let (on, each) = (format!("on{}", parts.continues), self.lane());
+        let (on, each) = (mask_name(parts.continues), self.lane());
         let outer = mask.map(|mask| format!("{mask}[l]")).unwrap_or_else(|| "1".into());
         self.line(format!("i64 {on}[{}];", self.most_lanes()));
         self.line(format!("{each} {on}[l] = {outer};"));
@@ -292,6 +292,11 @@ impl Writer<'_> {
     fn lane_array(&mut self, code: &ScalarFn, r: Reg) {
         self.line(format!("{} c{r}[{}];", code.types[r], self.most_lanes()));
     }
+}
+
+/// The name of the mask of a loop with this condition.
+pub fn mask_name(continues: Reg) -> String {
+    format!("on{continues}")
 }
 
 /// The parts of a loop.

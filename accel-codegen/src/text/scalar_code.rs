@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
             }
             Instr::Op2(to, op, a, b) => {
                 let (t, mut divisor) = (code.types[*a], format!("r{b}"));
-                if instr.check(code).is_some() && constants.get(b).is_none_or(|b| *b == t.zero()) {
+                if instr.check(code).is_some() {
                     self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, fault::division(*op), &[]);
                     if self.scope == Scope::Lane {
                         divisor = format!("(r{b} == 0 ? 1 : r{b})");

@@ -12,7 +12,7 @@ use index_vec::IndexVec;
 /// What an instruction checks at run time. If the check fails, the program fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// The divisor of integers is not 0.
+    /// The divisor of integers is not 0. (Other constants are not checked.)
     Divisor,
     /// The index of a read, or of an element of a sum, is within bounds.
     Bounds,
@@ -24,7 +24,10 @@ impl Instr {
     /// The check of the instruction itself, without inner instructions. `code` has the types of the registers.
     pub fn check(&self, code: &ScalarFn) -> Option<Check> {
         match self {
-            Instr::Op2(_, op, a, _) => divides_integers(*op, code.types[*a]).then_some(Check::Divisor),
+            Instr::Op2(_, op, a, b) => {
+                let is_checked = divides_integers(*op, code.types[*a]) && !code.is_constant_but_zero(*b);
+                is_checked.then_some(Check::Divisor)
+            }
             Instr::Read { inside, index, .. } | Instr::Emit { inside, index, .. } => {
                 (!inside && !index.is_empty()).then_some(Check::Bounds)
             }
@@ -92,6 +95,10 @@ pub(crate) fn divides_integers(op: Op2, t: ScalarType) -> bool {
 }
 
 impl ScalarFn {
+    fn is_constant_but_zero(&self, r: Reg) -> bool {
+        walk(&self.instrs).any(|i| matches!(i, Instr::Const(to, x) if *to == r && *x != x.ty().zero()))
+    }
+
     /// Whether the function can fail.
     pub fn can_fail(&self) -> bool {
         walk(&self.instrs).any(|i| i.check(self).is_some())

@@ -31,7 +31,7 @@
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{
-    ArrayId, ArrayInfo, Block, Check, IndexVec, Instr, Op, Program, Reg, ScalarFn, Stmt, arrays_read, index_vec, walk,
+    ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, Stmt, arrays_read, index_vec, walk,
     walk_mut,
 };
 use accel_core::ast::deep;
@@ -243,7 +243,7 @@ impl Checks<'_> {
     /// Adds the checks of instructions that are executed where `path` holds. `None` if one of them cannot be made before.
     fn add(&mut self, instrs: &[Instr], path: &[Bound]) -> Option<()> {
         for i in instrs {
-            let is_checked = i.check(self.code).is_some() && !divides_by_constant(self.code, self.constants, i);
+            let is_checked = i.check(self.code).is_some();
             match i {
                 Instr::Read { array, index, .. } if is_checked => {
                     let factors = index.iter().map(|r| self.factors[*r].clone()).collect::<Option<_>>()?;
@@ -269,7 +269,7 @@ impl Checks<'_> {
     }
 
     fn can_fail(&self, instrs: &[Instr]) -> bool {
-        walk(instrs).any(|i| i.check(self.code).is_some() && !divides_by_constant(self.code, self.constants, i))
+        walk(instrs).any(|i| i.check(self.code).is_some())
     }
 
     /// Adds what follows from the value of a condition. `None` if it is no comparison of an index with a number that is the same
@@ -326,11 +326,6 @@ fn constants(code: &ScalarFn) -> Constants {
     code.instrs.iter().filter_map(constant).collect()
 }
 
-fn divides_by_constant(code: &ScalarFn, constants: &Constants, i: &Instr) -> bool {
-    let Instr::Op2(_, _, _, b) = i else { return false };
-    i.check(code) == Some(Check::Divisor) && constants.get(b).is_some_and(|b| *b != 0)
-}
-
 /// For each register of a scalar function that is a sum of multiples of its indices and of a number that is the same for all of them:
 /// the factors.
 pub(super) fn index_factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
@@ -359,9 +354,7 @@ fn factors(code: &ScalarFn, constants: &Constants) -> IndexVec<Reg, Option<Vec<i
             Instr::Const(..) | Instr::Extent(..) => Some(none.clone()),
             Instr::Read { index, .. } if index.is_empty() => Some(none.clone()),
             Instr::Op1(_, _, a) if is_same(*a) => Some(none.clone()),
-            Instr::Op2(_, _, a, b) if is_same(*a) && is_same(*b) => {
-                (i.check(code).is_none() || divides_by_constant(code, constants, i)).then(|| none.clone())
-            }
+            Instr::Op2(_, _, a, b) if is_same(*a) && is_same(*b) => i.check(code).is_none().then(|| none.clone()),
             Instr::Op1(_, Op1::Num(Num1::Neg), a) => scaled(*a, -1),
             Instr::Op2(_, Op2::Num(Num2::Add), a, b) => combined(*a, *b, 1),
             Instr::Op2(_, Op2::Num(Num2::Sub), a, b) => combined(*a, *b, -1),

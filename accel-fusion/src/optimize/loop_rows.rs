@@ -7,10 +7,9 @@
 
 use super::fused_program::Pass;
 use super::poly::{Poly, Sym};
-use crate::kernel::dead_code::defined;
-use crate::kernel::{ArrayId, Block, Instr, Op, Reg, ScalarFn};
+use super::tapes::numbers::{Atom, Definitions, Linear, comparison};
+use crate::kernel::{ArrayId, Block, ScalarFn};
 use accel_core::repr::Scalar;
-use accel_core::repr::op::{Cmp, Num2, Op2};
 
 impl Pass<'_> {
     /// The number of steps of a loop that counts its steps up to an extent: it continues as long as a component of its state, which
@@ -22,25 +21,23 @@ impl Pass<'_> {
         cond: &(Block, ArrayId),
         body: &(Block, Vec<ArrayId>),
     ) -> Option<Poly> {
-        let (code, result) = number(&cond.0, cond.1).filter(|_| cond.0.stmts.len() == 1)?;
-        let Instr::Op2(_, Op2::Cmp(Cmp::Lt), less, more) = defined(code, result)? else { return None };
-        let k = init.iter().zip(to).position(|(_, a)| element(code, *less) == Some(*a))?;
-        let (next, result) = number(&body.0, body.1[k])?;
-        let Instr::Op2(_, Op2::Num(Num2::Add), a, b) = defined(next, result)? else { return None };
-        let is_one = |r: &Reg| matches!(defined(next, *r), Some(Instr::Const(_, Scalar::I64(1))));
-        let counts = [(a, b), (b, a)].iter().any(|(a, b)| element(next, **a) == Some(to[k]) && is_one(b));
-        let from = self.known.producers.get(&init[k])?.constants.as_deref();
-        if !counts || from != Some(&[Scalar::I64(0)]) {
+        let (code, less, more) = comparison(cond).filter(|_| cond.0.stmts.len() == 1)?;
+        let definitions = Definitions::of(&body.0.stmts, &self.program.arrays);
+        let less = definitions.register(code, less);
+        let k = definitions
+            .counters(&to[..init.len()], &body.1, &self.program.arrays)
+            .find(|k| less == Linear::atom(Atom::Number(to[*k])))?;
+        if self.known.producers.get(&init[k])?.constants.as_deref() != Some(&[Scalar::I64(0)]) {
             return None;
         }
-        let limit = ScalarFn { results: vec![*more], ..code.clone() };
+        let limit = ScalarFn { results: vec![more], ..code.clone() };
         let limit = self.preview(&limit, &[]).values.first()?.clone()?;
         let is_extent = matches!(limit.as_sym(), Some(Sym::Extent(a, _)) if !to.contains(&a));
         (is_extent || limit.as_constant() >= Some(0)).then_some(limit)
     }
 
     /// A body of a loop with this number of steps.
-    pub fn steps(
+    pub fn in_steps(
         &mut self,
         number: Option<&Poly>,
         body: impl FnOnce(&mut Self) -> (Block, Vec<ArrayId>),
@@ -68,21 +65,5 @@ impl Pass<'_> {
                 self.known.rows.insert(*list, row);
             }
         }
-    }
-}
-
-/// The function and the register of an array of rank 0 that a block defines.
-fn number(b: &Block, a: ArrayId) -> Option<(&ScalarFn, Reg)> {
-    b.stmts.iter().find_map(|s| match &s.op {
-        Op::Loop { to, body, .. } if to[..] == [a] && body.params == 0 => Some((body, *body.results.first()?)),
-        _ => None,
-    })
-}
-
-/// The array of rank 0 that a register is read from.
-fn element(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
-    match defined(code, r)? {
-        Instr::Read { to, array, index, .. } if index.is_empty() && to[..] == [r] => Some(*array),
-        _ => None,
     }
 }

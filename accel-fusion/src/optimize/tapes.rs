@@ -403,28 +403,17 @@ impl Pass {
         cond: &(Block, ArrayId),
         body: &(Block, Vec<ArrayId>),
     ) -> Option<Steps> {
-        let number = |a: ArrayId| self.definitions.number(a);
-        let counts = |k: usize| {
-            let info = &self.program.arrays[to[k]];
-            info.rank == 0
-                && info.columns == [ScalarType::I64]
-                && number(init[k]) == Linear::constant(0)
-                && number(body.1[k]) == Linear::atom(Atom::Number(to[k])).plus(&Linear::constant(1), 1)
-        };
-        let counters: Vec<ArrayId> = (0..init.len()).filter(|k| counts(*k)).map(|k| to[k]).collect();
-        let code = cond.0.stmts.iter().find_map(|s| match &s.op {
-            Op::Loop { to, extents, body } if to[..] == [cond.1] && extents.results.is_empty() => Some(body),
-            _ => None,
-        });
-        // The limit must be the same in all steps.
-        let constant = |n: &Linear| n.arrays().iter().all(|a| !to.contains(a));
-        let limited = code.and_then(comparison).zip(code).and_then(|((less, more), code)| {
+        let all = self.definitions.counters(&to[..init.len()], &body.1, &self.program.arrays);
+        let from_zero = all.filter(|k| self.definitions.number(init[*k]) == Linear::constant(0));
+        let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
+        let limit = comparison(cond).and_then(|(code, less, more)| {
             let less = self.definitions.register(code, less);
             let limit = self.definitions.register(code, more);
             let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
-            (counts && constant(&limit)).then_some(limit)
+            // The limit must be the same in all steps.
+            (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
         });
-        (!counters.is_empty()).then_some(Steps { counters, limit: limited })
+        (!counters.is_empty()).then_some(Steps { counters, limit })
     }
 }
 

@@ -327,7 +327,7 @@ impl Pass<'_> {
                 self.facts.set_dims(*a, own);
             }
             let cond = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
-            (cond, self.steps(number.as_ref(), |p| p.inner(&body.0, &body.1, ExecutionCount::Many)))
+            (cond, self.in_steps(number.as_ref(), |p| p.inner(&body.0, &body.1, ExecutionCount::Many)))
         });
         self.emit(Op::While { to: to.to_vec(), init, cond: (cond.0, cond.1[0]), body }, site);
     }
@@ -354,7 +354,7 @@ impl Pass<'_> {
         }
         let first = self.blocks;
         let cond_found = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
-        let found = (cond_found, self.steps(number, |p| p.inner(&body.0, &body.1, ExecutionCount::Many)));
+        let found = (cond_found, self.in_steps(number, |p| p.inner(&body.0, &body.1, ExecutionCount::Many)));
         if to.iter().zip(init).zip(&found.1.1).all(|((to, _), a)| self.facts.dims(*to) == self.facts.dims(*a)) {
             self.lists(&to[init.len()..], &found.1.1[init.len()..], number.cloned(), first);
             return Some(found);

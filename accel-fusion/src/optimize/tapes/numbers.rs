@@ -1,8 +1,9 @@
 //! Numbers and extents of a kernel program as linear forms, so that two of them can be recognised as equal.
 
-use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, walk};
-use accel_core::repr::Scalar;
-use accel_core::repr::op::{Num2, Op2};
+use crate::kernel::dead_code::defined;
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, Stmt, walk};
+use accel_core::repr::op::{Cmp, Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -103,15 +104,36 @@ const DEPTH: usize = 12;
 impl Definitions {
     /// The definitions of a program.
     pub fn new(program: &Program) -> Definitions {
+        Definitions::of_block(&program.body, &program.arrays)
+    }
+
+    fn of_block(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> Definitions {
+        let mut definitions = Definitions::of([], arrays);
+        definitions.add(b, arrays);
+        definitions
+    }
+
+    /// The definitions of these statements. Nothing is known of the states of loops.
+    pub fn of<'s>(stmts: impl IntoIterator<Item = &'s Stmt>, arrays: &IndexVec<ArrayId, ArrayInfo>) -> Definitions {
         let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
-        definitions.add(&program.body, &program.arrays);
+        definitions.define(stmts, arrays);
         definitions
     }
 
     /// Adds the definitions of a block.
     pub fn add(&mut self, b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) {
+        self.define(b.walk(), arrays);
+        // Inner loops first: their results are used in outer ones.
+        for s in Vec::from_iter(b.walk()).into_iter().rev() {
+            if let Op::While { to, init, body, .. } = &s.op {
+                self.keep_extents(to, init, &body.1, arrays);
+            }
+        }
+    }
+
+    fn define<'s>(&mut self, stmts: impl IntoIterator<Item = &'s Stmt>, arrays: &IndexVec<ArrayId, ArrayInfo>) {
         let all = &mut self.all;
-        for s in b.walk() {
+        for s in stmts {
             match &s.op {
                 Op::Loop { to, extents, body } => {
                     for (a, columns) in body.results_of(to, arrays) {
@@ -136,12 +158,6 @@ impl Definitions {
                 Op::Permute { to, defaults, .. } => _ = all.insert(*to, Definition::Like(*defaults)),
                 Op::Argsort { to, keys, .. } => all.extend(to.iter().map(|a| (*a, Definition::Like(*keys)))),
                 _ => {}
-            }
-        }
-        // Inner loops first: their results are used in outer ones.
-        for s in Vec::from_iter(b.walk()).into_iter().rev() {
-            if let Op::While { to, init, body, .. } = &s.op {
-                self.keep_extents(to, init, &body.1, arrays);
             }
         }
     }
@@ -234,6 +250,21 @@ impl Definitions {
         Linear::atom(Atom::Other(text, arrays))
     }
 
+    /// The components of a loop's state, with these arrays after a step, that increase by 1 in each step.
+    pub fn counters(
+        &self,
+        state: &[ArrayId],
+        next: &[ArrayId],
+        arrays: &IndexVec<ArrayId, ArrayInfo>,
+    ) -> impl Iterator<Item = usize> {
+        let counts = |(state, next): (&ArrayId, &ArrayId)| {
+            arrays[*state].rank == 0
+                && arrays[*state].columns == [ScalarType::I64]
+                && self.number(*next) == Linear::atom(Atom::Number(*state)).plus(&Linear::constant(1), 1)
+        };
+        state.iter().zip(next).enumerate().filter(move |(_, both)| counts(*both)).map(|(k, _)| k)
+    }
+
     /// The extents of an array.
     pub fn extents(&self, a: ArrayId, rank: usize) -> Vec<Linear> {
         self.extents_within(a, rank, DEPTH)
@@ -294,8 +325,7 @@ impl Definitions {
 
 /// The lists whose rows may have other extents in some steps: a run that stores them is an error then.
 pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTreeSet<ArrayId> {
-    let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
-    definitions.add(b, arrays);
+    let definitions = Definitions::of_block(b, arrays);
     let mut found = BTreeSet::new();
     for s in b.walk() {
         if let Op::While { to, init, body, .. } = &s.op {
@@ -311,12 +341,14 @@ pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTr
     found
 }
 
-/// A comparison `less < more` that a scalar function computes.
-pub fn comparison(code: &ScalarFn) -> Option<(Reg, Reg)> {
-    use accel_core::repr::op::Cmp;
-    let [result] = code.results[..] else { return None };
-    match walk(&code.instrs).find(|i| i.sets().contains(&result))? {
-        Instr::Op2(_, Op2::Cmp(Cmp::Lt), a, b) => Some((*a, *b)),
+/// The function that computes the condition `less < more` of a loop, and both registers.
+pub fn comparison((cond, result): &(Block, ArrayId)) -> Option<(&ScalarFn, Reg, Reg)> {
+    let code = cond.stmts.iter().find_map(|s| match &s.op {
+        Op::Loop { to, extents, body } if to[..] == [*result] && extents.results.is_empty() => Some(body),
+        _ => None,
+    })?;
+    match defined(code, *code.results.first()?)? {
+        Instr::Op2(_, Op2::Cmp(Cmp::Lt), less, more) => Some((code, *less, *more)),
         _ => None,
     }
 }
