@@ -550,9 +550,16 @@ impl<'a> Cleaner<'a> {
     /// not understand. An assumption that the index is inside for all elements would then be wrong for most extents. So
     /// assumptions for reads in branches are made only if each component of the index is a parameter or a constant,
     /// which are nearly always inside without the condition, too.
+    ///
+    /// NOTE [Assumptions in loops]: a step may never run, and what it reads is often inside for a reason that the analysis does not know. But
+    /// a step that reads an array at the index of another one nearly always has two arrays of the same extents, which nothing has compared.
     fn may_assume(&self, index: &[Poly]) -> bool {
-        let is_plain = |p: &Poly| p.as_constant().is_some() || matches!(p.as_sym(), Some(Sym::Param(_)));
-        self.always && (self.depth == 0 || self.loops == 0 && index.iter().all(is_plain))
+        let is_param = |p: &Poly| matches!(p.as_sym(), Some(Sym::Param(_)));
+        let is_plain = |p: &Poly| p.as_constant().is_some() || is_param(p);
+        match self.always {
+            true => self.depth == 0 || self.loops == 0 && index.iter().all(is_plain),
+            false => self.loops == 0 && index.iter().all(is_param),
+        }
     }
 
     /// Whether a read is inside under the conditions here, without a new assumption. It can be in a branch that is

@@ -574,7 +574,15 @@ impl Facts {
 
     /// Adds the assumptions.
     pub fn assume(&mut self, needed: Premises) {
-        self.assumptions.not_negative.extend(needed.not_negative);
+        for p in needed.not_negative {
+            // Two extents are equal if both differences are not negative.
+            if self.assumptions.not_negative.contains(&Poly::default().plus(&p, -1))
+                && let Some((a, b)) = difference_of_symbols(&p)
+            {
+                self.assume_equal(&a, &b);
+            }
+            self.assumptions.not_negative.insert(p);
+        }
         self.assumptions.exact.extend(needed.exact);
     }
 
@@ -789,6 +797,13 @@ impl Facts {
         }
         self.exact_if(n, ranges, needed).is_some()
     }
+}
+
+/// The symbols of which a polynomial is the difference.
+fn difference_of_symbols(p: &Poly) -> Option<(Poly, Poly)> {
+    let symbol = |sign: i64| p.terms().find(|(_, n)| *n == sign).and_then(|(syms, _)| Some(Poly::sym(*syms.first()?)));
+    let (a, b) = (symbol(1)?, symbol(-1)?);
+    (a.plus(&b, -1) == *p).then_some((a, b))
 }
 
 /// Two extents, or an extent and a number, are equal: from now on, the number or the smaller symbol stands for both. Returns whether they

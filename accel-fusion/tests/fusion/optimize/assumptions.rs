@@ -40,6 +40,57 @@ fn what_a_branch_reads_at_the_same_index_is_assumed_to_be_inside() {
     }
 }
 
+/// A loop over a2 and a3, which begin with a0 and a1. A step adds, to each element, the one `farther` in the other array.
+fn steps(farther: i64) -> Case {
+    let step = |to: usize, own: usize, other: usize| {
+        format!(
+            "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{own} 0 -> x0 }}
+               body (x0: i64) {{
+                 x1: i64 = {farther}; x2: i64 = x0 + x1; x3: f64 = a{own}[x0] @0; x4: f64 = a{other}[x2] @0; x5: f64 = x3 + x4 -> x5 }}\n"
+        )
+    };
+    optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        &format!(
+            "a2: Array1<f64>, a3: Array1<f64> = while a0, a1 @0
+               cond {{
+                 a4: Array0<bool> = loop @0 extents () {{ -> }}
+                   body () {{ x0: i64 = 0; x1: f64 = a2[x0] @0; x2: f64 = 9.0; x3: bool = x1 < x2 -> x3 }}
+                 -> a4
+               }}
+               body {{ {} {} -> a5, a6 }}
+             -> a2, a3",
+            step(5, 2, 3),
+            step(6, 3, 2)
+        ),
+    )
+}
+
+fn counted(n: usize) -> RawArray {
+    array(&[n], (1..=n).map(|k| k as f64).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_a_step_reads_at_the_same_index_is_assumed_to_be_inside() {
+    let c = steps(0);
+    // Each is not shorter than the other, so both are equally long, and one loop computes them.
+    assert!(c.text().contains("a5: Array1<f64>, a6: Array1<f64> = loop"), "{}", c.text());
+    assert!(!c.general().contains("a5: Array1<f64>, a6"), "{}", c.general());
+    assert!(c.agrees(&[counted(3), counted(3)]));
+    for n in [1, 2, 4] {
+        assert!(!c.agrees(&[counted(3), counted(n)]));
+    }
+}
+
+#[test]
+fn nothing_is_assumed_of_what_a_step_reads_elsewhere() {
+    let c = steps(1);
+    assert!(c.with_assumptions.conditions.is_empty(), "{}", c.text());
+    for n in [2, 3, 4] {
+        assert!(c.agrees(&[counted(3), counted(n)]));
+    }
+}
+
 #[test]
 fn an_assumption_and_a_condition_prove_a_read() {
     // The first read assumes that a1 is not shorter than a0. So the element 2 of a1 exists where that of a0 does.
