@@ -187,6 +187,19 @@ fn inner_loops_add_to_the_sums_of_outer_ones() {
     }
 }
 
+/// Sums that begin with zeros and are added to something afterwards, but whose steps also use what has been added up so far.
+#[test]
+fn sums_that_steps_read_begin_with_zeros() {
+    let f = |a: V| {
+        let step = |(xs, total): (V, Acc<Scalar<f64>>)| {
+            (zip_with(|x, a| x + a * a, xs, a), zip_with(|t, x| t + x, total, sum(map(|x| x.sin(), xs))))
+        };
+        let (xs, total) = aiterate(3, step, (fill(a.shape(), 0.0), unit(0.0)));
+        (zip_with(|a, x| a + x, a, xs), total)
+    };
+    jacobian(Short, f);
+}
+
 /// Programs with loops whose steps update something else by a condition.
 fn in_branches() -> [fn(V) -> V; 4] {
     [

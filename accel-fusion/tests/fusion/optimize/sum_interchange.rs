@@ -61,6 +61,13 @@ fn sums_of_several_products_change_places_if_it_pays_for_each() {
     assert!(!c.text().contains("Array2<f64> = reduce"), "{}", c.text());
     assert_eq!(c.text().matches("Array1<f64> = reduce").count(), 3, "{}", c.text());
     assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
+    // The first product is subtracted, too.
+    let c = column_sums(
+        &PRODUCTS.replace("x9: f64 = x5 - x8 -> x9", "x9: f64 = neg x5; x10: f64 = x9 - x8 -> x10"),
+        "0.0",
+        NEG,
+    );
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
     // The second product depends on all indices.
     let other = PRODUCTS.replace("x7: f64 = x4 * x4;", "x7: f64 = a0[x0, x1] @0;");
     let c = column_sums(&other, "0.0", NEG);
