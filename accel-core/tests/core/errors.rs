@@ -73,6 +73,7 @@ fn loops_go_on() {
         (states, list)
     });
     let found = errors(&f, &Array::vector(vec![1, 0, 1]));
-    let shapes = "expected arrays of one shape in every step, such as [1], found [2]";
+    let shapes = "expected arrays of one shape in every step, such as [1], found [2] (`pad` makes shorter arrays longer; \
+                  `where_` replaces elements, where `filter` leaves them out)";
     assert_all(&found, &[("/ in `map` at ", "integer division by zero"), ("`map_accum_l` at ", shapes)]);
 }
