@@ -6,7 +6,6 @@
 
 use crate::cost_model::{FOLDED, GATHERED, LANES};
 use crate::text::names::index;
-use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, ScalarFn};
 use accel_fusion::optimize::FoldedRows;
@@ -85,7 +84,7 @@ impl Writer<'_> {
         self.line("i64 failed = 0;");
         self.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
             w.add_digits(rank, |d| format!("digits{d}[l]"));
-            w.instrs(hold, &hold.instrs, &mut Constants::new());
+            w.instrs(hold, &hold.instrs);
             w.line(format!("failed |= !r{};", hold.results[0]));
         });
         self.line("whole = !failed;");
@@ -99,7 +98,6 @@ impl Writer<'_> {
         self.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
             w.line("const i64 p = start + l;");
             w.add_digits(rank, |d| format!("digits{d}[l]"));
-            let mut constants = Constants::new();
             for i in &code.instrs {
                 match i {
                     Instr::Read { to, array, .. } if near(folded, i).is_some() => {
@@ -107,7 +105,7 @@ impl Writer<'_> {
                             w.line(format!("const {} r{r} = a{array}_{c}[start + far{} + l];", code.types[*r], to[0]));
                         }
                     }
-                    i => w.instr(code, i, &mut constants),
+                    i => w.instr(code, i),
                 }
             }
             for (to, r) in results.iter().zip(&code.results) {

@@ -4,7 +4,6 @@
 //! `r5` everywhere. `on5[l]` is the mask of a loop or a branch that sets register 5.
 
 use crate::analysis::slice::needed;
-use crate::text::scalar_code::Constants;
 use crate::text::writer::{Scope, Writer};
 use accel_core::ast::deep;
 use accel_fusion::kernel::{Instr, LaneFn, Reg, ScalarFn, runs, walk};
@@ -20,12 +19,6 @@ pub struct Output {
 
 /// A register, and two others with its values: after both branches, or before a loop and after a step.
 type Merge = (Reg, Reg, Reg);
-
-/// What all parts of the function have in common while it is written.
-struct Lanes<'a> {
-    function: &'a LaneFn<'a>,
-    constants: Constants,
-}
 
 impl Writer<'_> {
     /// A function in a strip with branches that C compilers do not vectorise.
@@ -74,41 +67,39 @@ impl Writer<'_> {
     pub fn function_in_lanes(&mut self, function: &LaneFn, results: Vec<Output>) {
         self.scope = Scope::Lanes;
         self.line("i64 bad = 0;");
-        let mut lanes = Lanes { function, constants: Constants::new() };
         match function.leaving().filter(|_| self.leaving) {
             Some((before, nest, after)) => {
-                self.run(&mut lanes, before, None, &[]);
+                self.run(function, before, None, &[]);
                 if let Some(parts) = Loop::of(nest) {
-                    self.loop_of_some_lanes(&mut lanes, &parts, None, Some((after, results)));
+                    self.loop_of_some_lanes(function, &parts, None, Some((after, results)));
                 }
             }
-            None => self.in_lanes(&mut lanes, &function.code.instrs, None, results),
+            None => self.in_lanes(function, &function.code.instrs, None, results),
         }
         self.scope = Scope::Element;
     }
 
     /// Computes instructions, and assigns outputs. With a mask, only its lanes are active, at least one of them.
-    fn in_lanes(&mut self, lanes: &mut Lanes, instrs: &[Instr], mask: Option<&str>, results: Vec<Output>) {
+    fn in_lanes(&mut self, function: &LaneFn, instrs: &[Instr], mask: Option<&str>, results: Vec<Output>) {
         let mut results = Some(results);
         for (run, nest) in runs(instrs) {
             match nest {
-                None => self.run(lanes, run, mask, &results.take().unwrap_or_default()),
+                None => self.run(function, run, mask, &results.take().unwrap_or_default()),
                 Some(nest) => {
-                    self.run(lanes, run, mask, &[]);
-                    deep(|| self.nest_in_lanes(lanes, nest, mask));
+                    self.run(function, run, mask, &[]);
+                    deep(|| self.nest_in_lanes(function, nest, mask));
                 }
             }
         }
     }
 
     /// Computes a run: what is uniform once, and the rest in a loop over the lanes.
-    fn run(&mut self, lanes: &mut Lanes, run: &[Instr], mask: Option<&str>, outputs: &[Output]) {
-        let Lanes { function, constants } = lanes;
+    fn run(&mut self, function: &LaneFn, run: &[Instr], mask: Option<&str>, outputs: &[Output]) {
         let code = function.code;
         let (uniform, varying) = function.split(run);
         let wanted = function.kept.iter().copied().chain(outputs.iter().map(|o| o.value)).collect();
         let varying = needed(&varying, wanted, &BTreeSet::new());
-        self.instrs(code, &uniform, constants);
+        self.instrs(code, &uniform);
         let set: BTreeSet<Reg> = walk(&varying).flat_map(Instr::sets).collect();
         let kept: Vec<Reg> = varying.iter().flat_map(Instr::sets).filter(|r| function.kept.contains(r)).collect();
         if kept.is_empty() && outputs.is_empty() {
@@ -128,7 +119,7 @@ impl Writer<'_> {
         self.braces(self.lane(), |w| {
             given.iter().for_each(|r| w.line(format!("const {} r{r} = c{r}[l];", code.types[*r])));
             w.open(&guard.map(|mask| format!("if ({mask}[l])")).unwrap_or_default());
-            w.instrs(code, &varying, constants);
+            w.instrs(code, &varying);
             kept.iter().for_each(|r| w.line(format!("c{r}[l] = r{r};")));
             for Output { place, value, mask } in outputs {
                 let condition = mask.as_ref().map(|mask| format!("if ({mask}) ")).unwrap_or_default();
@@ -143,34 +134,33 @@ impl Writer<'_> {
         }
     }
 
-    fn nest_in_lanes(&mut self, lanes: &mut Lanes, nest: &Instr, mask: Option<&str>) {
+    fn nest_in_lanes(&mut self, function: &LaneFn, nest: &Instr, mask: Option<&str>) {
         if let Instr::If { cond, then, otherwise, merge } = nest {
-            self.branches_in_lanes(lanes, *cond, [then, otherwise], merge, mask);
+            self.branches_in_lanes(function, *cond, [then, otherwise], merge, mask);
         } else if let Some(parts) = Loop::of(nest) {
-            match lanes.function.varying.contains(&parts.continues) {
-                true => self.loop_of_some_lanes(lanes, &parts, mask, None),
-                false => self.loop_of_all_lanes(lanes, &parts, mask),
+            match function.varying.contains(&parts.continues) {
+                true => self.loop_of_some_lanes(function, &parts, mask, None),
+                false => self.loop_of_all_lanes(function, &parts, mask),
             }
         }
     }
 
     fn branches_in_lanes(
         &mut self,
-        lanes: &mut Lanes,
+        function: &LaneFn,
         cond: Reg,
         [then, otherwise]: [&[Instr]; 2],
         merge: &[Merge],
         mask: Option<&str>,
     ) {
-        let function = lanes.function;
         let (varying, uniform): (Vec<&Merge>, Vec<&Merge>) =
             merge.iter().partition(|m| function.varying.contains(&m.0));
         varying.iter().for_each(|m| self.lane_array(function.code, m.0));
         uniform.iter().for_each(|m| self.line(format!("{} r{};", function.code.types[m.0], m.0)));
-        let mut branch = |w: &mut Self, instrs, mask: Option<&str>, value: fn(&Merge) -> Reg| {
+        let branch = |w: &mut Self, instrs, mask: Option<&str>, value: fn(&Merge) -> Reg| {
             let own = mask.map(|mask| format!("{mask}[l]"));
             let output = |m: &&Merge| Output { place: format!("c{}[l]", m.0), value: value(m), mask: own.clone() };
-            w.in_lanes(lanes, instrs, mask, varying.iter().map(output).collect());
+            w.in_lanes(function, instrs, mask, varying.iter().map(output).collect());
             uniform.iter().for_each(|m| w.line(format!("r{} = r{};", m.0, value(m))));
         };
         if !function.varying.contains(&cond) {
@@ -191,16 +181,16 @@ impl Writer<'_> {
     }
 
     /// A loop with the same number of steps in all lanes.
-    fn loop_of_all_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
-        let (code, varying) = (lanes.function.code, &lanes.function.varying);
+    fn loop_of_all_lanes(&mut self, function: &LaneFn, parts: &Loop, mask: Option<&str>) {
+        let (code, varying) = (function.code, &function.varying);
         let (varying, uniform): (Vec<_>, Vec<_>) = parts.states().partition(|s| varying.contains(&s.0));
-        self.start_in_lanes(lanes, &varying);
+        self.start_in_lanes(function, &varying);
         uniform.iter().for_each(|(to, init, _)| self.line(format!("{} r{to} = r{init};", code.types[*to])));
         self.declare_lists(code, parts.lists);
         self.braces("for (;;)", |w| {
-            w.in_lanes(lanes, parts.cond, mask, vec![]);
+            w.in_lanes(function, parts.cond, mask, vec![]);
             w.line(format!("if (!r{}) break;", parts.continues));
-            w.step_in_lanes(lanes, parts, &varying, mask, None);
+            w.step_in_lanes(function, parts, &varying, mask, None);
             uniform.iter().for_each(|(to, _, next)| w.line(format!("const {} n{to} = r{next};", code.types[*to])));
             uniform.iter().for_each(|(to, ..)| w.line(format!("r{to} = n{to};")));
         });
@@ -209,14 +199,14 @@ impl Writer<'_> {
     /// A loop whose lanes end at different times. If they leave it, each as soon as it has ended, they do what comes after the loop.
     fn loop_of_some_lanes(
         &mut self,
-        lanes: &mut Lanes,
+        function: &LaneFn,
         parts: &Loop,
         mask: Option<&str>,
         mut after: Option<(&[Instr], Vec<Output>)>,
     ) {
-        let code = lanes.function.code;
+        let code = function.code;
         let states: Vec<_> = parts.states().collect();
-        self.start_in_lanes(lanes, &states);
+        self.start_in_lanes(function, &states);
         self.declare_lists(code, parts.lists);
         let (on, each) = (mask_name(parts.continues), self.lane());
         let outer = mask.map(|mask| format!("{mask}[l]")).unwrap_or_else(|| "1".into());
@@ -225,7 +215,7 @@ impl Writer<'_> {
         self.braces("for (;;)", |w| {
             let active = format!("{on}[l]");
             let continues = Output { place: active.clone(), value: parts.continues, mask: Some(active.clone()) };
-            w.in_lanes(lanes, parts.cond, Some(&on), vec![continues]);
+            w.in_lanes(function, parts.cond, Some(&on), vec![continues]);
             w.line(format!("i64 any_{on} = 0;"));
             match after.take() {
                 None => {
@@ -235,13 +225,13 @@ impl Writer<'_> {
                 Some((after, results)) => {
                     w.line(format!("{each} any_{on} += {on}[l];"));
                     w.braces(&format!("if (2 * any_{on} <= some)"), |w| {
-                        w.run(lanes, after, Some(&format!("!{on}")), &results);
+                        w.run(function, after, Some(&format!("!{on}")), &results);
                         w.line(format!("if (!any_{on}) break;"));
-                        w.move_together(lanes.function, parts, after, &on);
+                        w.move_together(function, parts, after, &on);
                     });
                 }
             }
-            w.step_in_lanes(lanes, parts, &states, Some(&on), Some(active));
+            w.step_in_lanes(function, parts, &states, Some(&on), Some(active));
         });
     }
 
@@ -260,29 +250,29 @@ impl Writer<'_> {
     }
 
     /// Assigns the initial state.
-    fn start_in_lanes(&mut self, lanes: &mut Lanes, states: &[Merge]) {
-        states.iter().for_each(|s| self.lane_array(lanes.function.code, s.0));
+    fn start_in_lanes(&mut self, function: &LaneFn, states: &[Merge]) {
+        states.iter().for_each(|s| self.lane_array(function.code, s.0));
         let start = |s: &Merge| Output { place: format!("c{}[l]", s.0), value: s.1, mask: None };
-        self.run(lanes, &[], None, &states.iter().map(start).collect::<Vec<_>>());
+        self.run(function, &[], None, &states.iter().map(start).collect::<Vec<_>>());
     }
 
     /// Computes the next state, and appends to the lists.
     fn step_in_lanes(
         &mut self,
-        lanes: &mut Lanes,
+        function: &LaneFn,
         parts: &Loop,
         states: &[Merge],
         mask: Option<&str>,
         active: Option<String>,
     ) {
-        let code = lanes.function.code;
+        let code = function.code;
         self.room(code, parts.lists);
         let count = parts.lists.first().map(|l| format!("c{}", l.0)).unwrap_or_default();
         let append =
             |(list, value): &(Reg, Reg)| Output { place: self.listed(*list, &count), value: *value, mask: None };
         let next = |s: &Merge| Output { place: format!("c{}[l]", s.0), value: s.2, mask: active.clone() };
         let outputs = parts.lists.iter().map(append).chain(states.iter().map(next)).collect();
-        self.in_lanes(lanes, parts.body, mask, outputs);
+        self.in_lanes(function, parts.body, mask, outputs);
         if !parts.lists.is_empty() {
             self.line(format!("{count}++;"));
         }

@@ -20,7 +20,6 @@ use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::primitives;
 use crate::text::registers::Vectors;
-use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Op2;
@@ -67,13 +66,11 @@ impl Writer<'_> {
                 w.line(format!("const {} r{} = {};", nest.types[p.register], p.register, p.name));
             }
             let (vectors, in_vectors) = (BTreeSet::new(), in_vectors(nest));
-            let constants = Constants::new();
             let mut text = NestText {
                 w,
                 nest,
                 t,
                 code,
-                constants,
                 flushes,
                 around,
                 lane: None,
@@ -168,7 +165,6 @@ struct NestText<'w, 'p, 'n> {
     t: ScalarType,
     /// All scalar code: the types of registers, and the lists in the order of their numbers.
     code: ScalarFn,
-    constants: Constants,
     /// Whether subnormal factors count as zero: NOTE [Subnormal factors].
     flushes: bool,
     /// Whether there are stores that bypass caches.
@@ -335,7 +331,7 @@ impl NestText<'_, '_, '_> {
         let mut used = vec![];
         i.direct_uses(&mut used);
         if !used.iter().any(|r| self.vectors.contains(r)) {
-            return self.w.instr(&self.code, i, &mut self.constants);
+            return self.w.instr(&self.code, i);
         }
         let value = match i {
             Instr::Op1(_, op, a) => {

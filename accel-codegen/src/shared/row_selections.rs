@@ -5,7 +5,6 @@
 //! the loop. A mask, whose bits are all ones or all zeros, is an integer like others. It is computed before the loop.
 
 use crate::text::names::index;
-use crate::text::scalar_code::Constants;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
@@ -26,11 +25,10 @@ impl Writer<'_> {
         let (code, last) = (&selections.code, rank - 1);
         let of_row = |i: &&Instr| !i.sets().iter().any(|r| selections.varying[*r]);
         let (common, own): (Vec<&Instr>, Vec<&Instr>) = code.instrs.iter().partition(of_row);
-        let mut constants = Constants::new();
         for (d, i) in index(last).iter().enumerate() {
             self.line(format!("const i64 r{d} = {i};"));
         }
-        common.iter().for_each(|i| self.instr(code, i, &mut constants));
+        common.iter().for_each(|i| self.instr(code, i));
         if self.dialect().has_tables() {
             self.declare_masks(code, &own, selections);
         }
@@ -44,7 +42,7 @@ impl Writer<'_> {
                             w.line(format!("const {t} r{to} = select_{t}(m{cond}_{}, r{a}, r{b});", bytes(t)));
                         }
                     }
-                    i => w.instr(code, i, &mut constants),
+                    i => w.instr(code, i),
                 }
             }
             for (to, r) in results.iter().zip(&code.results) {

@@ -3,7 +3,6 @@
 
 use crate::analysis::slice::needed;
 use crate::cost_model::CONDITIONS;
-use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
@@ -34,7 +33,7 @@ impl Writer<'_> {
                 for (r, arg) in args.iter().enumerate().filter(|(r, _)| *r != position) {
                     w.line(format!("const {} r{r} = {arg};", code.types[r]));
                 }
-                w.instrs(code, &decided.cond.instrs, &mut Constants::new());
+                w.instrs(code, &decided.cond.instrs);
                 w.line(format!("decision = r{};", decided.cond.results[0]));
             });
             w.braces("if (decision)", |w| w.with_decisions(most - 1, &decided.then, args, to));

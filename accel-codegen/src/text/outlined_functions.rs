@@ -1,7 +1,6 @@
 //! Writes outlined code as functions: NOTE [Outlined functions].
 
 use super::outlined::Outlined;
-use super::scalar_code::Constants;
 use super::types::in_memory;
 use super::writer::Writer;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
@@ -10,13 +9,13 @@ use std::fmt::Write;
 
 impl Writer<'_> {
     /// Writes an instruction as a function, and a call of it.
-    pub fn outline(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
+    pub fn outline(&mut self, code: &ScalarFn, instr: &Instr) {
         let outer = self.begin();
         let (outer_outlined, outer_params) =
             (self.outlined.replace(Outlined::default()), std::mem::take(&mut self.params));
         let (depth, fails) = (self.depth, self.declarations.fails);
         (self.depth, self.declarations.fails) = (0, false);
-        self.instr(code, instr, constants);
+        self.instr(code, instr);
         let sets = instr.sets();
         sets.iter().for_each(|r| self.line(format!("*to{r} = r{r};")));
         let body = self.end(outer);

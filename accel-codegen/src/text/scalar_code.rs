@@ -7,12 +7,7 @@ use crate::analysis::fault;
 use crate::cost_model::LANES;
 use crate::text::primitives;
 use accel_core::ast::deep;
-use accel_core::repr::Scalar;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
-use std::collections::HashMap;
-
-/// The values of registers that are known, so that checks can be omitted.
-pub type Constants = HashMap<Reg, Scalar>;
 
 impl<'a> Writer<'a> {
     /// Computes `code` from the values `args`, and assigns its results to `to`.
@@ -21,7 +16,7 @@ impl<'a> Writer<'a> {
             for (r, arg) in args.iter().enumerate().take(code.params) {
                 w.line(format!("const {} r{r} = {arg};", code.types[r]));
             }
-            w.instrs(code, &code.instrs, &mut Constants::new());
+            w.instrs(code, &code.instrs);
             for (to, r) in to.iter().zip(&code.results) {
                 w.line(format!("{to} = r{r};"));
             }
@@ -29,19 +24,19 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes instructions whose operands are in registers already.
-    pub fn instrs(&mut self, code: &ScalarFn, instrs: &[Instr], constants: &mut Constants) {
+    pub fn instrs(&mut self, code: &ScalarFn, instrs: &[Instr]) {
         for i in instrs {
             match i {
-                Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.outline(code, i, constants),
-                _ => self.instr(code, i, constants),
+                Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.outline(code, i),
+                _ => self.instr(code, i),
             }
         }
     }
 
     /// Writes the inner instructions of an instruction.
-    fn inner(&mut self, code: &ScalarFn, instrs: &[Instr], constants: &mut Constants) {
+    fn inner(&mut self, code: &ScalarFn, instrs: &[Instr]) {
         self.depth += 1;
-        deep(|| self.instrs(code, instrs, constants));
+        deep(|| self.instrs(code, instrs));
         self.depth -= 1;
     }
 
@@ -52,11 +47,11 @@ impl<'a> Writer<'a> {
         self.line(format!("const {t} r{to} = {value};"));
     }
 
-    pub fn instr(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
+    pub fn instr(&mut self, code: &ScalarFn, instr: &Instr) {
         if let Some(outlined) = &mut self.outlined {
             outlined.enter(instr);
         }
-        self.statements(code, instr, constants);
+        self.statements(code, instr);
         let in_strip = self.is_in_strip(instr);
         if let Some(outlined) = &mut self.outlined {
             outlined.leave(instr, in_strip);
@@ -69,10 +64,9 @@ impl<'a> Writer<'a> {
             if self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position))
     }
 
-    fn statements(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
+    fn statements(&mut self, code: &ScalarFn, instr: &Instr) {
         match instr {
             Instr::Const(to, x) => {
-                constants.insert(*to, *x);
                 self.line(format!("const {} r{to} = {};", x.ty(), primitives::constant(self.declarations, *x)));
             }
             Instr::Op1(to, op, a) => {
@@ -128,9 +122,7 @@ impl<'a> Writer<'a> {
                     self.line(format!("const {} r{to} = r{cond} ? r{a} : r{b};", code.types[*to]));
                 }
             }
-            Instr::If { cond, then, otherwise, merge } => {
-                self.conditional(code, *cond, [then, otherwise], merge, constants)
-            }
+            Instr::If { cond, then, otherwise, merge } => self.conditional(code, *cond, [then, otherwise], merge),
             Instr::Get { to, list, at } => {
                 let element = self.listed(*list, &format!("r{at}"));
                 self.line(format!("const {} r{to} = {element};", code.types[*to]));
@@ -141,9 +133,9 @@ impl<'a> Writer<'a> {
                 }
                 self.declare_lists(code, lists);
                 self.braces("for (;;)", |w| {
-                    w.inner(code, cond, constants);
+                    w.inner(code, cond);
                     w.line(format!("if (!r{continues}) break;"));
-                    w.inner(code, body, constants);
+                    w.inner(code, body);
                     w.append(code, lists);
                     // All at once, because the next value of one variable can be the old value of another.
                     for ((to, _), n) in state.iter().zip(next) {
@@ -157,23 +149,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn conditional(
-        &mut self,
-        code: &ScalarFn,
-        cond: Reg,
-        branches: [&[Instr]; 2],
-        merge: &[(Reg, Reg, Reg)],
-        constants: &mut Constants,
-    ) {
+    fn conditional(&mut self, code: &ScalarFn, cond: Reg, branches: [&[Instr]; 2], merge: &[(Reg, Reg, Reg)]) {
         for (to, ..) in merge {
             self.line(format!("{} r{to};", code.types[*to]));
         }
         self.braces(&format!("if (r{cond})"), |w| {
-            w.inner(code, branches[0], constants);
+            w.inner(code, branches[0]);
             merge.iter().for_each(|(to, a, _)| w.line(format!("r{to} = r{a};")));
         });
         self.braces("else", |w| {
-            w.inner(code, branches[1], constants);
+            w.inner(code, branches[1]);
             merge.iter().for_each(|(to, _, b)| w.line(format!("r{to} = r{b};")));
         });
     }

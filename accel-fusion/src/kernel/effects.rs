@@ -12,7 +12,7 @@ use index_vec::IndexVec;
 /// What an instruction checks at run time. If the check fails, the program fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// The divisor of integers is not 0. (Other constants are not checked.)
+    /// The divisor of integers is not 0. If it is a constant other than 0, there is no check.
     Divisor,
     /// The index of a read, or of an element of a sum, is within bounds.
     Bounds,
