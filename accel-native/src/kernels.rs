@@ -9,7 +9,7 @@ use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::kernel::{ArrayId, Instr, Op, Program, Verified, walk};
+use accel_fusion::kernel::{ArrayId, Instr, Op, Program, ScalarFn, Verified, walk};
 use accel_fusion::pipeline::{dissolve, with_checked_proofs};
 use accel_fusion::strip::defined_by_strips;
 use std::collections::{BTreeSet, HashMap};
@@ -201,7 +201,7 @@ impl Kernels {
     /// Notes the program for inputs of these extents, if nothing else decides which strips pay: the same inputs always have the
     /// same results.
     fn remember(&self, inputs: &[&RawArray], without: Arc<Without>) {
-        if extents_follow_from_inputs(&self.code.program) {
+        if strips_follow_from_extents(&self.code.program) {
             let mut known = locked(&self.known);
             if known.len() >= REMEMBERED {
                 known.clear();
@@ -231,14 +231,40 @@ fn extents(inputs: &[&RawArray]) -> Vec<usize> {
     inputs.iter().flat_map(|a| a.extents.iter().copied()).collect()
 }
 
-/// Whether all extents are functions of those of the inputs, whatever the elements.
-fn extents_follow_from_inputs(program: &Program) -> bool {
-    program.body.walk().all(|s| {
-        let has_blocks = matches!(s.op, Op::If { .. } | Op::While { .. });
-        let codes = s.op.scalar_fns();
-        let mut of_extents = codes.iter().filter(|(name, _)| ["extents", "len"].contains(name));
-        !has_blocks && of_extents.all(|(_, code)| !walk(&code.instrs).any(|i| matches!(i, Instr::Read { .. })))
+/// Whether the extents of the inputs decide which strips pay, whatever the elements: each run computes all strips, and their extents
+/// are functions of those of the inputs. Blocks without strips may do anything, but what they define is not known.
+fn strips_follow_from_extents(program: &Program) -> bool {
+    let mut known: BTreeSet<ArrayId> = program.inputs.iter().copied().collect();
+    program.body.stmts.iter().all(|s| match &s.op {
+        Op::Strip { body, .. } => std::iter::once(s).chain(&body.stmts).all(|s| note_extents(&s.op, &mut known)),
+        op => {
+            note_extents(op, &mut known);
+            !op.blocks().into_iter().flat_map(|b| b.walk()).any(|s| matches!(s.op, Op::Strip { .. }))
+        }
     })
+}
+
+/// Enters the arrays that the operation defines if their extents are functions of those of the known ones. Returns whether they are.
+fn note_extents(op: &Op, known: &mut BTreeSet<ArrayId>) -> bool {
+    let of_known = |code: &ScalarFn| {
+        walk(&code.instrs).all(|i| match i {
+            Instr::Read { .. } => false,
+            Instr::Extent(_, array, _) => known.contains(array),
+            _ => true,
+        })
+    };
+    let is_known = match op {
+        Op::If { .. } | Op::While { .. } | Op::Recall { .. } => false,
+        Op::Permute { defaults: like, .. } | Op::Argsort { keys: like, .. } => known.contains(like),
+        Op::Accumulate { sums, .. } if !sums.iter().all(|(_, from)| known.contains(from)) => false,
+        op => {
+            op.scalar_fns().iter().filter(|(name, _)| ["extents", "len"].contains(name)).all(|(_, code)| of_known(code))
+        }
+    };
+    if is_known {
+        known.extend(op.defines());
+    }
+    is_known
 }
 
 fn no_compiler() -> Error {
@@ -313,5 +339,40 @@ mod tests {
         check(&kernels, [wide, narrow]);
         assert_eq!(dissolved().len(), 3);
         assert_eq!(locked(&kernels.known).len(), 3);
+    }
+
+    #[test]
+    fn strips_are_known_beside_blocks_but_not_in_them_or_of_their_arrays() {
+        let known = |text: &str| strips_follow_from_extents(&strips(&parse(text).unwrap()).unwrap());
+        let rows = |a: usize, to: usize| {
+            format!(
+                "a{to}: Array1<f64> = strip @0
+                   len () {{ x0: i64 = extent a{a} 0 -> x0 }}
+                   body {{
+                     a{0}: Array1<f64> = loop @0
+                       extents () {{ x0: i64 = extent a{a} 0 -> x0 }}
+                       body (x0: i64) {{ x1: f64 = a{a}[x0] @0 inside -> x1 }}
+                     a{to}: Array1<f64> = loop @0
+                       extents () {{ x0: i64 = extent a{a} 0 -> x0 }}
+                       body (x0: i64) {{ x1: f64 = a{0}[x0] @0 inside -> x1 }}
+                     -> a{to}
+                   }}",
+                to + 1
+            )
+        };
+        let block = |then: &str| {
+            format!(
+                "a1: Array1<f64> = if @0
+                   cond () {{ x0: f64 = 0.0; x1: i64 = 0; x2: f64 = a0[x1] @0; x3: bool = x0 < x2 -> x3 }}
+                   then {{ {then} }}
+                   else {{ -> a0 }}"
+            )
+        };
+        let program = |body: &str, result: usize| {
+            format!("program (a0: Array1<f64>)\nsite 0 = \"rows\"\n{{\n{body}\n-> a{result}\n}}")
+        };
+        assert!(known(&program(&format!("{}\n{}", block("-> a0"), rows(0, 2)), 2)));
+        assert!(!known(&program(&format!("{}\n{}", block("-> a0"), rows(1, 2)), 2)));
+        assert!(!known(&program(&block(&format!("{}\n-> a2", rows(0, 2))), 1)));
     }
 }
