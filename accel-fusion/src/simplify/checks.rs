@@ -126,7 +126,7 @@ fn agree<A, L, M, Sh, T>(
     right: &Exp<HNil, A, M>,
     e: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh, T>> {
-    let name = fresh1(|n| if let AccView::Op(op) = e.view(n) { op.name() } else { "array" });
+    let name = operation(e).unwrap_or("array");
     Acc::agree(agreement, name, left, right, e, e.at())
 }
 
@@ -147,15 +147,23 @@ pub fn standing<A, R>(e: &Acc<A, R>) -> Option<Acc<A, R>> {
     Some(checks.cast(checks.ty().same(e.ty())?))
 }
 
-/// The operation inside of the check that it makes itself.
+/// The operation inside of the check that it makes itself: the check has its name. Others, such as a `split`, make a check of this kind
+/// of any array.
 pub fn unchecked<A, R>(e: &Acc<A, R>) -> Option<Acc<A, R>> {
     if is_only_checked(e.ty()) {
         return None;
     }
     fresh1(|n| match e.view(n) {
-        AccView::Op(AccOp::Agree { agreement, a, eq, .. }) if agreement.is_of_one_operation() => Some(a.cast(eq.sym())),
+        AccView::Op(AccOp::Agree { agreement, user, a, eq, .. }) if agreement.is_of_one_operation() => {
+            (operation(&a) == Some(user)).then(|| a.cast(eq.sym()))
+        }
         _ => None,
     })
+}
+
+/// The name of the operation that defines an array.
+fn operation<A, R>(e: &Acc<A, R>) -> Option<&'static str> {
+    fresh1(|n| if let AccView::Op(op) = e.view(n) { Some(op.operation()) } else { None })
 }
 
 /// What is needed of the definition of a variable, besides checks if it is not used.

@@ -18,6 +18,7 @@ pub fn all(t: &Suite) {
     rows::<Dim3>(t);
     products(t);
     scatters(t);
+    parts(t);
     derivatives(t);
     seeds(t);
     uses(t);
@@ -144,6 +145,33 @@ fn scatters(t: &Suite) {
         let prog = afun(|to: Acc<Vector<i64>>, d: Acc<Vector<f64>>, xs: Acc<Vector<f64>>| scatter(to, d, xs));
         let text = message!("scatter", line!() - 1, "[n] and [n]", format!("[{n}] and [{k}]"));
         t.fails(prog, (&to, &defaults, &array::<Dim1, f64>(&[k])), &text);
+    }
+}
+
+/// Checks of one array's extent that are not those of the operations inside of them.
+fn parts(t: &Suite) {
+    type M = Acc<Matrix<f64>>;
+    let message = |name: &str, line: u32, n: usize, parts: [usize; 2]| {
+        let (shape, size) = if parts[1] == 0 { ("[1]".into(), 1) } else { (format!("{parts:?}"), parts[0] * parts[1]) };
+        let found = format!("found {shape}, which has {size}");
+        format!("`{name}` at {}:{line}: expected a shape of {n} elements, as [{n}] has, {found}", file!())
+    };
+    for n in [0, 2, 3, 5, 7] {
+        let (rows, columns) = (array::<Dim2, f64>(&[n, 4]), array::<Dim2, f64>(&[4, n]));
+        t.fails(afun(|m: M| m.squeeze::<0>()), &rows, &message("squeeze", line!(), n, [1, 0]));
+        t.fails(afun(|m: M| m.squeeze::<1>() * 2.0), &columns, &message("squeeze", line!(), n, [1, 0]));
+        if n > 0 && n % 2 == 1 {
+            let first = afun(|m: M| {
+                let [a, _] = m.split::<0, 2>();
+                a
+            });
+            t.fails(first, &rows, &message("split", line!() - 3, n, [2, n / 2]));
+            let sum = afun(|m: M| {
+                let [a, b] = (m * m).split::<1, 2>();
+                sum_all(a * b)
+            });
+            t.fails(grad(sum), &columns, &message("split", line!() - 3, n, [2, n / 2]));
+        }
     }
 }
 
