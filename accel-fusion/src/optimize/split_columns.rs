@@ -4,6 +4,10 @@
 //! NOTE [Arrays without columns]: if only the extents of an array are used, it becomes an array without columns. This takes
 //! no memory and nothing computes its elements, but its extents have names and are checked as before. So a program whose
 //! extents are computed numbers, such as `generate((n, n), f)`, is fused like one whose extents are those of an argument.
+//!
+//! NOTE [Columns of one value]: columns that share work are stored together. Often they are one value, multiplied by different
+//! numbers: so are the adjoints of the elements that a stencil reads. Then the value is stored, and whoever reads a column
+//! computes it. A stencil of nine places stores one number instead of nine.
 
 use super::recomputation::LITTLE_WORK;
 use crate::kernel::builder::{Builder, index_types};
@@ -14,7 +18,8 @@ use crate::kernel::{
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
 use accel_core::repr::{Scalar, ScalarType};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Splits loops that define several columns, if only elements and extents of their arrays are used.
 pub fn split(program: &Program) -> Program {
@@ -79,14 +84,28 @@ impl Splitter {
             let all: Vec<usize> = (0..info.columns.len()).collect();
             let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
             let parts = parts(&body, &results, &info.columns, used);
-            if self.whole.contains(&a) || parts == [all] {
+            let stored = |columns: &[usize]| common_values(&body, columns.iter().map(|c| results[*c]).collect());
+            let is_whole = |parts: &[Vec<usize>]| parts == [all.clone()] && stored(&all).len() == all.len();
+            if self.whole.contains(&a) || is_whole(&parts) {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
             let mut places = vec![];
+            let mut array = |columns: Vec<ScalarType>| self.program.arrays.push(ArrayInfo { rank: info.rank, columns });
             for columns in parts {
-                let types = columns.iter().map(|c| info.columns[*c]).collect();
-                let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+                let values = stored(&columns);
+                if values.len() < columns.len() {
+                    let shared = array(values.iter().map(|v| body.types[*v]).collect());
+                    out.push(loop_(vec![shared], &extents, &body, values.clone(), s.site));
+                    let body = with_read(&body, &values, shared, s.site);
+                    for c in columns {
+                        let part = array(vec![info.columns[c]]);
+                        out.push(loop_(vec![part], &extents, &body, vec![results[c]], s.site));
+                        places.push((part, vec![c]));
+                    }
+                    continue;
+                }
+                let part = array(columns.iter().map(|c| info.columns[*c]).collect());
                 let results = columns.iter().map(|c| results[*c]).collect();
                 out.push(loop_(vec![part], &extents, &body, results, s.site));
                 places.push((part, columns));
@@ -311,6 +330,63 @@ fn parts(body: &ScalarFn, results: &[Reg], types: &[ScalarType], used: Vec<usize
             [heavy].into_iter().filter(|heavy| !heavy.is_empty()).chain(singles(light)).collect()
         }
     }
+}
+
+/// The registers to store for some results of a body, those that little work leads from to several of them: NOTE [Columns of one
+/// value].
+fn common_values(body: &ScalarFn, results: Vec<Reg>) -> Vec<Reg> {
+    let definitions: HashMap<Reg, &Instr> =
+        body.instrs.iter().flat_map(|i| i.sets().into_iter().map(move |r| (r, i))).collect();
+    let near: Vec<Vec<Reg>> = results.iter().map(|r| near(&definitions, *r)).collect();
+    let leads_to = |v: Reg, left: &[usize]| left.iter().copied().filter(|k| near[*k].contains(&v)).collect::<Vec<_>>();
+    let mut left: Vec<usize> = (0..results.len()).collect();
+    let mut values = vec![];
+    while let Some(first) = left.first().copied() {
+        let mut all: Vec<_> =
+            near[first].iter().map(|v| (*v, leads_to(*v, &left))).filter(|(_, found)| found.len() > 1).collect();
+        // The one nearest to the result, of those that lead to as many.
+        all.sort_by_key(|(_, found)| Reverse(found.len()));
+        let best = all.into_iter().find(|(v, found)| is_worth_storing(body, *v, found.iter().map(|k| results[*k])));
+        let (value, found) = best.unwrap_or((results[first], vec![first]));
+        if definitions.get(&value).is_none_or(|i| i.sets().len() > 1) {
+            return results;
+        }
+        left.retain(|k| !found.contains(k));
+        values.push(value);
+    }
+    values
+}
+
+/// The registers outside branches and loops from which few operations lead to a register, itself first.
+fn near(definitions: &HashMap<Reg, &Instr>, r: Reg) -> Vec<Reg> {
+    let (mut found, mut next) = (vec![r], 0);
+    while next < found.len() && found.len() <= LITTLE_WORK {
+        if let Some(i @ (Instr::Op1(..) | Instr::Op2(..) | Instr::If { .. })) = definitions.get(&found[next]) {
+            i.uses(&mut found);
+        }
+        next += 1;
+    }
+    found.retain(|r| definitions.get(r).is_some_and(|i| i.sets().len() == 1));
+    found
+}
+
+/// Whether much work leads to a value, and little work from there to the results.
+fn is_worth_storing(body: &ScalarFn, v: Reg, mut results: impl Iterator<Item = Reg>) -> bool {
+    let is_much = |body: &ScalarFn, r: Reg| restricted_to(body, vec![r]).work() > LITTLE_WORK;
+    if !is_much(body, v) {
+        return false;
+    }
+    let after = with_read(body, &[v], ArrayId::new(0), SiteId::new(0));
+    !results.any(|r| r != v && is_much(&after, r))
+}
+
+/// The body that reads these values, which it defined outside branches and loops, at its own index of an array.
+fn with_read(body: &ScalarFn, values: &[Reg], array: ArrayId, site: SiteId) -> ScalarFn {
+    let mut body = body.clone();
+    let index = (0..body.params).map(Reg::new).collect();
+    body.instrs.retain(|i| !i.sets().iter().any(|r| values.contains(r)));
+    body.instrs.insert(0, Instr::Read { to: values.to_vec(), array, index, site, inside: true });
+    body
 }
 
 /// Adds the columns of arrays that something uses.

@@ -161,3 +161,28 @@ fn many_arrays_side_by_side_are_stored_for_a_product() {
         assert_eq!(run(&accel_fusion::OptimizedEvaluator).as_slice(), expected.as_slice(), "{k} arrays");
     }
 }
+
+#[test]
+fn columns_that_are_one_value_times_numbers_are_stored_as_this_value() {
+    let c = optimized(
+        XS,
+        "a1: Array1<f64, f64, f64, f64> = loop @0
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           body (x0: i64) {
+             x1: f64 = a0[x0] @0 inside; x2: f64 = exp x1; x3: f64 = sin x2; x4: f64 = x2 * x3
+             x5: f64 = 0.25; x6: f64 = x4 * x5; x7: f64 = 0.5; x8: f64 = x4 * x7; x9: i64 = 3; x10: bool = x0 < x9
+             x11: f64 = 0.0; x12: f64 = if x10 { -> x6 } else { -> x11 }
+             -> x6, x6, x8, x12 }
+         a2: Array1<f64> = loop @0
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           body (x0: i64) {
+             x1: i64 = extent a0 0; x2: i64 = 1; x3: i64 = x1 - x2; x4: i64 = x3 - x0
+             x5: f64, x6: f64, x7: f64, x8: f64 = a1[x0] @0 inside
+             x9: f64, x10: f64, x11: f64, x12: f64 = a1[x4] @0 inside
+             x13: f64 = x5 - x10; x14: f64 = x7 * x12; x15: f64 = x9 + x6; x16: f64 = x13 + x14; x17: f64 = x15 * x16; x18: f64 = x8 - x11
+             x19: f64 = x17 + x18 -> x19 }
+         -> a2",
+    );
+    assert_eq!(c.text().matches("a1: Array1<f64> = loop").count(), 1, "{}", c.text());
+    on_vectors(&c);
+}
