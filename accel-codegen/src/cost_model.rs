@@ -74,6 +74,8 @@ pub const SELECTED: usize = 2 * LANES;
 /// From this length on, rows in strips are executed one position at a time, with lanes along the row: NOTE [Strips of long
 /// rows].
 pub const LONG_ROW: usize = 2 * LANES;
+/// From this length on, 32 rows may not fit into a cache together. Chosen: 32 of them are 1 MiB of 32 bits.
+pub const LONGEST_ROW: usize = 1 << 13;
 /// The interior of shorter rows does not pay for its separate loop, if C compilers use vectors for the decisions, too.
 pub const INTERIOR: usize = LANES;
 /// The bytes of the shortest such row, if they do not, because branches read. Measured: an interior of 8 numbers of 64 bits pays,

@@ -10,7 +10,7 @@
 //! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW};
+use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW, LONGEST_ROW};
 use crate::nest::applied::applied;
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
@@ -128,8 +128,13 @@ impl<'a> Strip<'a> {
         product((1..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
     }
 
-    /// The condition that the strip has long rows, if they are executed one position at a time.
-    pub fn long_rows(&self) -> Option<String> {
+    /// Whether a position has only numbers in working memory: then long rows are executed in groups. NOTE [Strips of long rows].
+    pub fn in_groups(&self) -> bool {
+        self.in_rows && !self.rows.iter().any(|a| self.is_vector(*a))
+    }
+
+    /// The condition that the strip has rows of at least this length, if long rows are executed one position at a time.
+    pub fn rows_of(&self, least: usize) -> Option<String> {
         if !self.in_rows {
             return None;
         }
@@ -137,7 +142,7 @@ impl<'a> Strip<'a> {
             Op::Reduce { to, .. } => (*role == Role::Row).then(|| format!("m{to}")),
             op => op.defines().first().filter(|a| self.program.arrays[**a].rank > 1).map(|a| format!("a{a}_n1")),
         };
-        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {LONG_ROW}")).collect();
+        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {least}")).collect();
         (!lengths.is_empty()).then(|| lengths.join(" || "))
     }
 
@@ -149,16 +154,20 @@ impl<'a> Strip<'a> {
                 self.length(w, *to, *role, rows);
             }
         }
-        let lanes = match self.long_rows() {
-            Some(long) => format!("{long} ? 1 : {LANES}"),
-            None => LANES.to_string(),
-        };
+        let alone = self.rows_of(if self.in_groups() { LONGEST_ROW } else { LONG_ROW });
+        let lanes = alone.map_or(LANES.to_string(), |alone| format!("{alone} ? 1 : {LANES}"));
         w.line(format!("const i64 lanes = {lanes};"));
     }
 
     /// The size of a column in the strip's working memory, in bytes.
     fn room(&self, a: ArrayId, t: ScalarType) -> String {
-        format!("room(times({}, lanes * sizeof({t})))", self.inner_size(a))
+        let is_staged = self.staged.contains(&a);
+        let positions = match self.rows_of(LONG_ROW).filter(|_| self.in_groups()) {
+            Some(long) if is_staged => format!("({long} ? 0 : {LANES})"),
+            Some(_) => LANES.to_string(),
+            None => "lanes".into(),
+        };
+        format!("room(times({}, {positions} * sizeof({t})))", self.inner_size(a))
     }
 
     /// The size of a column of a total, in bytes.
@@ -260,10 +269,7 @@ impl<'a> Strip<'a> {
 
     /// Executes the positions `from..to` (at least one), `LANES` at a time.
     pub fn in_lanes(&self, w: &mut Writer) {
-        w.braces(&format!("for (i64 base = task->from; base < task->to; base += {LANES})"), |w| {
-            w.line(format!("const i64 width = task->to - base < {LANES} ? task->to - base : {LANES};"));
-            w.line(format!("i64 position[{LANES}];"));
-            w.line(format!("{} position[l] = base + (l < width ? l : width - 1);", w.lane()));
+        self.positions(w, &LANES.to_string(), |w| {
             self.staged.iter().for_each(|a| self.stage(w, *a));
             w.lanes.arrays = self.held().collect();
             for (role, op, site) in &self.body {
@@ -271,6 +277,16 @@ impl<'a> Strip<'a> {
                 w.lanes.position = elementwise(*role, op).1;
                 self.statement(w, *role, op);
             }
+        });
+    }
+
+    /// A loop over the positions, this number of them at a time.
+    pub fn positions(&self, w: &mut Writer, step: &str, body: impl FnOnce(&mut Writer)) {
+        w.braces(&format!("for (i64 base = task->from; base < task->to; base += {step})"), |w| {
+            w.line(format!("const i64 width = task->to - base < {step} ? task->to - base : {step};"));
+            w.line(format!("i64 position[{LANES}];"));
+            w.line(format!("{} position[l] = base + (l < width ? l : width - 1);", w.lane()));
+            body(w);
             w.lanes = Lanes::default();
         });
     }
@@ -306,7 +322,7 @@ impl<'a> Strip<'a> {
         });
     }
 
-    fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
+    pub fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
         match (role, op) {
             (Role::Row, Op::Loop { to, extents, body }) if self.by_value(w, to, extents, body) => {
                 to.iter().for_each(|a| self.store(w, *a));
@@ -460,7 +476,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Writes an array of the strip to memory, if it is used outside.
-    fn store(&self, w: &mut Writer, a: ArrayId) {
+    pub fn store(&self, w: &mut Writer, a: ArrayId) {
         if !self.to.contains(&a) {
             return;
         }

@@ -4,24 +4,57 @@
 //! however short rows are, and several results share the numbers that they read. For this, it transposes what it reads and
 //! writes. If rows are long and results share nothing, as in a normalisation of rows, this costs more than it gains. Then
 //! the strip executes one position at a time: vectors are along its rows, and its working memory is a few rows.
+//!
+//! If a position has only numbers in working memory, as in `sum(f(matvec(x, w)))`, it still computes 32 positions together
+//! where it does not go along rows: the functions of numbers are called for vectors of them.
 
 use super::index_space::INDEPENDENT;
 use super::strip::{Statement, Strip, elementwise, in_strip};
+use crate::cost_model::LONG_ROW;
 use crate::text::names::{index, names};
 use crate::text::primitives;
 use crate::text::types::in_memory;
 use crate::text::writer::{Lanes, Writer};
 use accel_fusion::kernel::{ArrayId, Op, Reduction};
 use accel_fusion::strip::Role;
+use std::collections::BTreeSet;
 
 /// Executes the positions `from..to` (at least one).
 pub fn body(strip: &Strip, w: &mut Writer) {
     strip.prepare(w);
-    if strip.long_rows().is_none() {
-        return strip.in_lanes(w);
-    }
-    w.braces("if (lanes > 1)", |w| strip.in_lanes(w));
-    w.braces("else", |w| in_rows(strip, w));
+    let Some(long) = strip.rows_of(LONG_ROW) else { return strip.in_lanes(w) };
+    w.braces(&format!("if (!({long}))"), |w| strip.in_lanes(w));
+    w.braces("else", |w| if strip.in_groups() { in_groups(strip, w) } else { in_rows(strip, w) });
+}
+
+/// Executes each statement for up to 32 positions: those along rows for one position at a time, the others for all of them.
+fn in_groups(strip: &Strip, w: &mut Writer) {
+    let columns =
+        || strip.rows.iter().flat_map(|a| strip.columns(*a).iter().enumerate().map(|(c, t)| (*a, c, in_memory(*t))));
+    strip.positions(w, "lanes", |w| {
+        let arrays: BTreeSet<ArrayId> = strip.rows.iter().copied().collect();
+        for (role, op, site) in &strip.body {
+            w.site = *site;
+            let (position, a) = (elementwise(*role, op).1, op.defines()[0]);
+            w.lanes = Lanes { arrays: arrays.clone(), position, in_rows: false };
+            if matches!(op, Op::Loop { .. }) || *role == Role::Total && strip.rank(a) == 0 {
+                strip.statement(w, *role, op);
+                continue;
+            }
+            w.lanes.in_rows = true;
+            w.braces("", |w| {
+                columns().for_each(|(a, c, t)| w.line(format!("{t} *const g{a}_{c} = s{a}_{c};")));
+                w.braces("for (i64 i0 = base; i0 < base + width; i0++)", |w| {
+                    columns().for_each(|(a, c, t)| w.line(format!("{t} *const s{a}_{c} = g{a}_{c} + (i0 - base);")));
+                    statement(strip, w, (*role, op, *site));
+                });
+            });
+            if *role == Role::Row {
+                w.lanes.in_rows = false;
+                strip.store(w, a);
+            }
+        }
+    });
 }
 
 fn in_rows(strip: &Strip, w: &mut Writer) {
