@@ -222,7 +222,13 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let is_full = members.inside.len() == MAX_STATEMENTS;
         let is_alone = is_late || is_full || e.is_alone || barred.contains(&k);
         let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
-        let role = role.filter(|role| *role == Role::Total || !reads_across(&e.stmt.op));
+        let role = role.filter(|role| match role {
+            Role::Row => !reads_across(&e.stmt.op),
+            Role::Total => {
+                let is_read = |a: ArrayId| members.inside.iter().any(|k| entries[*k].uses.contains(&a));
+                totals_across(&e.stmt.op).is_none_or(is_read)
+            }
+        });
         match role {
             Some(Role::Row) => {
                 rows.extend(to.iter().copied());
@@ -272,6 +278,18 @@ fn reads_across(op: &Op) -> bool {
     let is_sum =
         extents.results.len() > 1 && rows.float_sum().is_some() && rows.element.instrs.iter().all(is_arithmetic);
     walk(&rows.element.instrs).any(|i| is_across(i) && !(is_sum && is_vector(i)))
+}
+
+/// An array of which each of several totals reads numbers of its own that are adjacent along the positions, as in the product of a
+/// matrix and a computed vector. Its rows are best read as they are in memory, unless the strip reads them anyway.
+fn totals_across(op: &Op) -> Option<ArrayId> {
+    let Op::Reduce { extents, rows, .. } = op else { return None };
+    let (totals, position) = (extents.results.len(), Reg::new(extents.results.len()));
+    let is_own = |r: &Reg| (0..totals).map(Reg::new).any(|total| total == *r);
+    walk(&rows.element.instrs).find_map(|i| match i {
+        Instr::Read { array, index, .. } if index.last() == Some(&position) && index.iter().any(is_own) => Some(*array),
+        _ => None,
+    })
 }
 
 /// The ranks of the arrays that a loop or reduction defines.

@@ -154,12 +154,15 @@ fn sums_that_read_across() {
     }
 }
 
-/// A total whose elements are columns of another array at the position.
+/// A total whose elements are columns of another array at the position, which the strip reads for something else, too.
 #[test]
 fn totals_that_read_across() {
     let text = "program (a0: Array1<f64>, a1: Array2<f64>)\nsite 0 = \"here\"\n{
         a2: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
-          body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = x1 + x1 -> x2 }
+          body (x0: i64) {
+            x1: f64 = a0[x0] @0 inside; x2: i64 = 0; x3: i64 = extent a1 0; x4: bool = x2 < x3
+            x7: f64 = if x4 { x5: f64 = a1[x2, x0] @0 inside -> x5 } else { x6: f64 = 0.0 -> x6 }
+            x8: f64 = x1 + x7 -> x8 }
         a3: Array1<f64> = reduce @0 sum extents () { x0: i64 = extent a1 0 -> x0 } len () { x0: i64 = extent a0 0 -> x0 }
           element (x0: i64, x1: i64) {
             x2: f64 = a2[x1] @0 inside; x3: f64 = a1[x0, x1] @0 inside; x4: f64 = x2 - x3; x5: f64 = x4 * x4 -> x5 }

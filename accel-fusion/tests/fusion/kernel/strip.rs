@@ -210,6 +210,31 @@ site 0 = "map"
     assert_eq!(p.to_string().matches("= strip @0").count(), 1);
 }
 
+/// Each position of a strip would read a column of the matrix.
+#[test]
+fn products_of_a_matrix_and_a_computed_vector_are_no_totals_of_strips() {
+    let strips_of = |matrix: &str| {
+        let text = format!(
+            r#"program (a0: Array2<f64>, a1: Array1<f64>)
+site 0 = "map"
+{{
+  a2: Array1<f64> = loop @0
+    extents () {{ x0: i64 = extent a1 0 -> x0 }}
+    body (x0: i64) {{ x1: f64 = a1[x0] @0 inside; x2: f64 = exp x1 -> x2 }}
+  a3: Array1<f64> = reduce @0 sum
+    extents () {{ x0: i64 = extent a0 0 -> x0 }}
+    len () {{ x0: i64 = extent a1 0 -> x0 }}
+    element (x0: i64, x1: i64) {{ x2: f64 = {matrix} @0; x3: f64 = a2[x1] @0 inside; x4: f64 = x2 * x3 -> x4 }}
+    init () {{ x0: f64 = 0.0 -> x0 }}
+    op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+  -> a3
+}}"#
+        );
+        defined_by_strips(&strips(&program(&text)).unwrap()).len()
+    };
+    assert_eq!((strips_of("a0[x0, x1]"), strips_of("a0[x1, x0]")), (0, 1));
+}
+
 #[test]
 fn what_cannot_run_in_strips_is_rejected() {
     let cases = [
