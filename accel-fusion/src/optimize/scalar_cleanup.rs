@@ -553,13 +553,21 @@ impl<'a> Cleaner<'a> {
     ///
     /// NOTE [Assumptions in loops]: a step may never run, and what it reads is often inside for a reason that the analysis does not know. But
     /// a step that reads an array at the index of another one nearly always has two arrays of the same extents, which nothing has compared.
+    /// And the neighbours of an index that a minimum or maximum keeps away from the edges are inside unless an extent is very small.
     fn may_assume(&self, index: &[Poly]) -> bool {
         let is_param = |p: &Poly| matches!(p.as_sym(), Some(Sym::Param(_)));
         let is_plain = |p: &Poly| p.as_constant().is_some() || is_param(p);
         match self.always {
             true => self.depth == 0 || self.loops == 0 && index.iter().all(is_plain),
-            false => self.loops == 0 && index.iter().all(is_param),
+            false => self.loops == 0 && index.iter().all(|p| is_param(p) || self.is_beside_a_bound(p)),
         }
+    }
+
+    /// Whether a number is a minimum or a maximum and a constant.
+    fn is_beside_a_bound(&self, p: &Poly) -> bool {
+        let mut terms = p.terms().filter(|(syms, _)| !syms.is_empty());
+        let (Some(([Sym::Node(n)], 1)), None) = (terms.next(), terms.next()) else { return false };
+        matches!(self.facts.node(*n), Node::Op(Op2::Num(Num2::Min | Num2::Max), ..))
     }
 
     /// Whether a read is inside under the conditions here, without a new assumption. It can be in a branch that is
