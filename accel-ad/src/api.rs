@@ -72,7 +72,7 @@ impl<D: Differentiable> Differentiable for &D {
 /// The results of programs that have a gradient: one floating-point number.
 #[diagnostic::on_unimplemented(
     message = "the result of the program, `{Self}`, is not one floating-point number",
-    note = "a gradient is that of one number of type `f32` or `f64`; `vjp` and `jvp` differentiate programs with other results"
+    note = "a gradient is that of one number of type `f32` or `f64`; `value_and_grad_with_aux` returns other results beside it, and `vjp` and `jvp` differentiate programs with other results"
 )]
 pub trait OneNumber: Arrays {}
 impl<T: Floating> OneNumber for Scalar<T> {}

@@ -85,6 +85,10 @@ impl NewDim for All {
 }
 
 /// An index in a dimension: an `i64`, which counts from the end if it is below 0, or an `Exp<i64>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an index in a dimension",
+    note = "indices and the ends of ranges are `i64` or `Exp<i64>`: write `n as i64` for a `usize`"
+)]
 pub trait Position: NewDim + Copy {
     /// The index in a dimension with this extent.
     fn within(self, extent: Exp<i64>) -> Exp<i64>;
