@@ -85,15 +85,15 @@ impl Splitter {
             let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
             let parts = parts(&body, &results, &info.columns, used);
             let stored = |columns: &[usize]| common_values(&body, columns.iter().map(|c| results[*c]).collect());
-            let is_whole = |parts: &[Vec<usize>]| parts == [all.clone()] && stored(&all).len() == all.len();
-            if self.whole.contains(&a) || is_whole(&parts) {
+            let parts: Vec<_> = parts.into_iter().map(|columns| (stored(&columns), columns)).collect();
+            let is_kept = matches!(&parts[..], [(values, columns)] if *columns == all && values.len() == all.len());
+            if self.whole.contains(&a) || is_kept {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
             let mut places = vec![];
             let mut array = |columns: Vec<ScalarType>| self.program.arrays.push(ArrayInfo { rank: info.rank, columns });
-            for columns in parts {
-                let values = stored(&columns);
+            for (values, columns) in parts {
                 if values.len() < columns.len() {
                     let shared = array(values.iter().map(|v| body.types[*v]).collect());
                     out.push(loop_(vec![shared], &extents, &body, values.clone(), s.site));
@@ -335,6 +335,9 @@ fn parts(body: &ScalarFn, results: &[Reg], types: &[ScalarType], used: Vec<usize
 /// The registers to store for some results of a body, those that little work leads from to several of them: NOTE [Columns of one
 /// value].
 fn common_values(body: &ScalarFn, results: Vec<Reg>) -> Vec<Reg> {
+    if results.len() < 2 {
+        return results;
+    }
     let definitions: HashMap<Reg, &Instr> =
         body.instrs.iter().flat_map(|i| i.sets().into_iter().map(move |r| (r, i))).collect();
     let near: Vec<Vec<Reg>> = results.iter().map(|r| near(&definitions, *r)).collect();

@@ -285,9 +285,10 @@ fn reads_across(op: &Op) -> bool {
 fn totals_across(op: &Op) -> Option<ArrayId> {
     let Op::Reduce { extents, rows, .. } = op else { return None };
     let (totals, position) = (extents.results.len(), Reg::new(extents.results.len()));
-    let is_own = |r: &Reg| (0..totals).map(Reg::new).any(|total| total == *r);
     walk(&rows.element.instrs).find_map(|i| match i {
-        Instr::Read { array, index, .. } if index.last() == Some(&position) && index.iter().any(is_own) => Some(*array),
+        Instr::Read { array, index, .. } if index.last() == Some(&position) && index.iter().any(|r| *r < totals) => {
+            Some(*array)
+        }
         _ => None,
     })
 }
