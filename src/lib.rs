@@ -121,7 +121,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`] |
 /// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
 /// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
-/// | selection and counting | [`filter`], [`partition`], [`unique`], [`histogram`], [`sums_at`], [`expand`] |
+/// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |
 /// | sorting | [`sort`], [`sort_by_key`], [`argsort`](prelude::argsort()), and the same with `_descending` |
 /// | parts and shapes | [`take`], [`skip`], [`reverse`], [`roll`], [`diff`], [`concat()`], [`stack`], [`Acc::split`](prelude::Acc::split), [`tile`], [`replicate`], [`slice()`], [`every`], [`reshape`] |
 /// | neighbours | [`stencil`](prelude::stencil()), [`pad`], with [`Clamp`], [`Mirror`], [`Wrap`], [`Constant`], [`Outside`] |

@@ -45,7 +45,7 @@ fn values() {
         expected.dedup();
         assert_eq!(run(afun(unique::<i64>), &array).unwrap().to_vec(), expected);
         let counts: Vec<i64> = (0..6).map(|k| xs.iter().filter(|x| **x == k).count() as i64).collect();
-        assert_eq!(run(afun(|xs: Acc<Vector<i64>>| histogram(6, xs)), &array).unwrap().to_vec(), counts);
+        assert_eq!(run(afun(|xs: Acc<Vector<i64>>| bincount(6, xs)), &array).unwrap().to_vec(), counts);
         let segments: Vec<i64> = (0..xs.len()).flat_map(|k| vec![k as i64; xs[k].max(0) as usize]).collect();
         assert_eq!(run(afun(expand), &array).unwrap().to_vec(), segments);
     }

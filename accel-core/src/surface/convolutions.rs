@@ -3,7 +3,7 @@
 use super::graph::attribute_to;
 use super::index::{components, from_components};
 use super::primitives::{agree_shapes, failed};
-use super::{Acc, Exp, IntoShape, ToExp, constant, fill, generate, permute, reshape, sum};
+use super::{Acc, Exp, IntoShape, ToExp, constant, fill, generate, permute, reshape, shape, sum};
 use crate::array::Array;
 use crate::repr::Agreement;
 use crate::types::{Dim3, Dim4, Dim5, Num, Shape, Snoc};
@@ -75,8 +75,8 @@ impl<const D: usize> Default for Conv<D> {
 /// `conv2d(images, weights, ..)`, in JAX `lax.conv_general_dilated`. An extent n of the images gives (n + 2 padding - extent of the
 /// weights) / stride + 1 places, rounded down. [`Layout`] says the shapes.
 ///
-/// Weights for another number of channels are an error when the program runs, and so are channels that the groups do not divide;
-/// a stride, padding or number of groups that is too small is an error when the program is built.
+/// Images that do not have the channels of the weights are an error when the program runs, and so are channels that the groups do not
+/// divide; a stride, padding or number of groups that is too small is an error when the program is built.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -98,11 +98,13 @@ pub fn conv2d<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>
     if conv.stride.iter().any(|s| *s < 1) || conv.padding.iter().any(|p| *p < 0) || conv.groups < 1 {
         return failed(site, "strides and groups of at least 1, and paddings of at least 0", format!("{conv:?}"));
     }
-    let [images_n, channels, rows, columns] = conv.layout.channels_second(images.shape());
+    let [images_n, _, rows, columns] = conv.layout.channels_second(images.shape());
     let [outputs, per_group, height, width] = conv.layout.outputs_first(weights.shape());
-    // As many channels as the weights have, and groups that divide the results.
-    let expected = (per_group * conv.groups, outputs / conv.groups * conv.groups).into_shape();
-    let images = agree_shapes(site, Agreement::All, expected, (channels, outputs).into_shape(), images);
+    let expected = conv.layout.images([images_n, per_group * conv.groups, rows, columns]);
+    let images = agree_shapes(site, Agreement::All, expected.into_shape(), shape(images), images);
+    let in_group = outputs / conv.groups;
+    let expected = conv.layout.weights([in_group * conv.groups, per_group, height, width]);
+    let weights = agree_shapes(site, Agreement::All, expected.into_shape(), shape(weights), weights);
     let [p, q] = conv.padding;
     let images = match conv.layout {
         _ if conv.padding == [0, 0] => images,
@@ -111,7 +113,6 @@ pub fn conv2d<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>
     };
     let places = |n: N, d: usize, extent: N| (n + (2 * conv.padding[d] + conv.stride[d]) - extent) / conv.stride[d];
     let (rows, columns) = (places(rows, 0, height), places(columns, 1, width));
-    let in_group = outputs / conv.groups;
     let term = |n: N, g: Option<N>, [o, i, j, c, k, l]: [N; 6]| {
         let place = |i: N, d: usize, k: N| i * conv.stride[d] + k;
         let behind = |i: N, extent: N| g.map_or(i, |g| g * extent + i);

@@ -152,8 +152,12 @@ pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl 
     let _site = attribute_to("linspace", Location::caller());
     let (first, last, n) = (first.to_exp(), last.to_exp(), n.to_exp());
     let steps = (n - 1).max(1);
-    // The last one is exact.
-    generate(n, |i| cond::<T>(i.lt(steps), first + (last - first) * (i.cast::<T>() / steps.cast::<T>()), last))
+    generate(n, |i| rung(first, last, i, steps))
+}
+
+/// Number `i` of the numbers with equal distances from `first` to `last`, which is number `steps`, and exact.
+pub(super) fn rung<T: Floating>(first: Exp<T>, last: Exp<T>, i: Exp<i64>, steps: Exp<i64>) -> Exp<T> {
+    cond::<T>(i.lt(steps), first + (last - first) * (i.cast::<T>() / steps.cast::<T>()), last)
 }
 
 /// The products of all pairs of elements of two vectors, as a matrix with a row for each element of `xs`. In NumPy, `outer(xs, ys)`.

@@ -74,7 +74,7 @@ pub use reductions::{
 pub use rows::{log_softmax, log_sum_exp, norm, softmax};
 pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
-pub use selection::{expand, filter, histogram, partition, sums_at, unique};
+pub use selection::{bincount, expand, filter, histogram, partition, sums_at, unique};
 pub use slicing::{
     All, Between, Every, Indices, NewDim, Part, Position, Replication, SliceDim, Slicing, between, every,
 };

@@ -4,12 +4,13 @@
 //! are differentiated as gathers and scatters are.
 
 use super::graph::{attribute_to, users};
+use super::library::rung;
 use super::{
     Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, take, the,
     zip_with,
 };
 use crate::array::{Scalar, Vector};
-use crate::types::{Elt, Num, Primitive};
+use crate::types::{Elt, Floating, Num, Primitive};
 use std::panic::Location;
 
 /// The elements for which `keep` is true, in their order.
@@ -78,32 +79,64 @@ pub fn expand(lengths: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
     let (starts, total) = scanl_ex(|a, b| a + b, 0i64, lengths);
     let total = the(total);
     // At each place, how many segments begin there; the empty ones at the end begin behind the last place.
-    map(|k| k - 1, scanl1(|a, b| a + b, histogram(total, starts)))
+    map(|k| k - 1, scanl1(|a, b| a + b, bincount(total, starts)))
 }
 
-/// How often each of the numbers 0, …, `n` - 1 occurs. Other numbers do not count. (In NumPy, this is `bincount`.)
+/// How often each of the numbers 0, …, `n` - 1 occurs. Other numbers do not count. A negative `n` is an error when the program runs. In
+/// JAX, `bincount(xs, length=n)`.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
 /// use accel_core::prelude::*;
 ///
-/// let counts = afun(|xs: Acc<Vector<i64>>| histogram(3, xs));
+/// let counts = afun(|xs: Acc<Vector<i64>>| bincount(3, xs));
 /// assert_eq!(run_with(&Interpreter, &counts, &Array::vector(vec![0i64, 2, 2, 7, -1]))?.to_vec(), [1, 0, 2]);
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn histogram(n: impl ToExp<i64>, xs: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
-    let _site = attribute_to("histogram", Location::caller());
+pub fn bincount(n: impl ToExp<i64>, xs: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
+    let _site = attribute_to("bincount", Location::caller());
     sums_at(n, xs, fill(xs.len(), 1i64))
 }
 
+/// How many elements are in each of `n` bins of equal width, from `first` to `last`. The edges are those of
+/// `linspace(first, last, n + 1)`; an edge between two bins belongs to the upper one, and `last` to the last bin. Elements outside and
+/// NaN do not count, and none does if `first` is not below `last`. A negative `n` is an error when the program runs. In NumPy,
+/// `histogram(xs, bins=n, range=(first, last))[0]`.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let counts = afun(|xs: Acc<Vector<f64>>| histogram(2, (0.0, 1.0), xs));
+/// assert_eq!(run_with(&Interpreter, &counts, &Array::vector(vec![0.1, 0.5, 1.0, 1.1]))?.to_vec(), [1, 2]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn histogram<T: Floating>(
+    n: impl ToExp<i64>,
+    (first, last): (impl ToExp<T>, impl ToExp<T>),
+    xs: Acc<Vector<T>>,
+) -> Acc<Vector<i64>> {
+    let _site = attribute_to("histogram", Location::caller());
+    let (n, first, last) = (n.to_exp(), first.to_exp(), last.to_exp());
+    let bin_of = |x: Exp<T>| {
+        let bin = ((x - first) / (last - first) * n.cast::<T>()).cast::<i64>().min(n - 1);
+        // The quotient is rounded, the edges decide.
+        let bin = cond::<i64>(x.lt(rung(first, last, bin, n)), bin - 1, bin);
+        cond::<i64>(x.ge(rung(first, last, bin + 1, n)), bin + 1, bin).min(n - 1)
+    };
+    let inside = |x: Exp<T>| first.lt(last).and(x.ge(first)).and(x.le(last));
+    bincount(n, map(|x| cond::<i64>(inside(x), bin_of(x), -1), xs))
+}
+
 /// The sums of the elements of `xs` with equal numbers in `to`: for each of the numbers 0, …, `n` - 1 the sum of those `xs[i]` with
-/// `to[i]` equal to it. Elements with other numbers are dropped. Vectors of different lengths are an error when the program runs. (In
-/// JAX, this is `segment_sum`.)
+/// `to[i]` equal to it. Elements with other numbers are dropped. Vectors of different lengths and a negative `n` are an error when the
+/// program runs. (In JAX, this is `segment_sum`.)
 #[track_caller]
 pub fn sums_at<T: Num>(n: impl ToExp<i64>, to: Acc<Vector<i64>>, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
     let _site = attribute_to("sums_at", Location::caller());
-    let (n, xs) = (n.to_exp().max(0), zip_with(|_, x| x, to, xs));
+    let (n, xs) = (n.to_exp(), zip_with(|_, x| x, to, xs));
     let inside = |i: Exp<i64>| (to.at(i).ge(0).and(to.at(i).lt(n)), to.at(i));
     permute(|a, b| a + b, fill(n, lit::<T>(0.0)), inside, xs)
 }

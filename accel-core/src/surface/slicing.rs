@@ -177,7 +177,7 @@ pub struct Every<R> {
 }
 
 /// Each `step`th index of a range, from its first one on, for [`slice`](super::slice): `slice(every(2, 1..), v)` is `v[1::2]` in
-/// NumPy. A step of 0 or less is an error when the program runs.
+/// NumPy. A step of 0 or less is an error when the program runs; [`reverse`](super::reverse) and `flip` turn dimensions round.
 #[track_caller]
 pub fn every<R: Indices>(step: impl ToExp<i64>, range: R) -> Every<R> {
     Every { step: step.to_exp(), range }

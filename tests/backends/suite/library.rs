@@ -1,8 +1,9 @@
 //! Functions of rows and vectors that are compositions: sums and extrema along rows, `argmax`, `one_hot`, `diff`, `filter`, `partition`,
-//! `unique`, `expand`, `histogram`, `sums_at`, `linspace`, `mean`, `softmax`, `row`, `column`, `where_`, `update`, `set_block`.
+//! `unique`, `expand`, `bincount`, `histogram`, `sums_at`, `linspace`, `mean`, `softmax`, `row`, `column`, `where_`, `update`, `set_block`.
 
 use super::check::Suite;
 use super::samples::*;
+use accel::interp::Interpreter;
 use accel::prelude::*;
 
 pub fn all(t: &Suite) {
@@ -12,6 +13,9 @@ pub fn all(t: &Suite) {
     beside_rows_and_columns(t);
     chosen_elements(t);
     groups(t);
+    negative_counts(t);
+    bins::<f64>(t, |x| x, f64::next_down);
+    bins::<f32>(t, |x| x as f32, f32::next_down);
     ladders(t);
     updates(t);
 }
@@ -126,7 +130,7 @@ fn groups(t: &Suite) {
         let lengths: Vec<i64> = (0..count).map(|k| k % 4 - 1).collect();
         let prog = afun(|to: Acc<Vector<i64>>, xs: Acc<Vector<f64>>, lengths: Acc<Vector<i64>>| {
             let count = lengths.len();
-            (histogram(count, to), sums_at(count, to, xs), expand(lengths))
+            (bincount(count, to), sums_at(count, to, xs), expand(lengths))
         });
         let of = |k: i64| to.iter().zip(xs.iter()).filter(move |(to, _)| **to == k).map(|(_, x)| x);
         let expected = (
@@ -135,6 +139,42 @@ fn groups(t: &Suite) {
             Array::vector((0..count).flat_map(|k| vec![k; lengths[k as usize].max(0) as usize]).collect()),
         );
         t.is(prog, (&Array::vector(to.clone()), &xs, &Array::vector(lengths.clone())), expected);
+    }
+}
+
+fn negative_counts(t: &Suite) {
+    let xs: Vector<i64> = Array::vector(vec![0, 1]);
+    let prog = afun(|n: Acc<Scalar<i64>>, xs: Acc<Vector<i64>>| bincount(the(n), xs));
+    let text = format!("`bincount` at {}:{}: expected extents that are not negative, found [-1]", file!(), line!() - 1);
+    t.fails(prog, (&Array::scalar(-1), &xs), &text);
+}
+
+/// Elements on edges, just below them, outside, and NaN.
+fn bins<T: Floating + PartialOrd>(t: &Suite, number: fn(f64) -> T, below: fn(T) -> T) {
+    let prog = afun(|n: Acc<Scalar<i64>>, first: Acc<Scalar<T>>, last: Acc<Scalar<T>>, xs: Acc<Vector<T>>| {
+        histogram(the(n), (the(first), the(last)), xs)
+    });
+    let bins =
+        [(1, 0.0, 1.0), (7, -0.3, 0.9), (10, 0.1, 0.7), (49, -1.0, 1e3), (3, 1.0, 1.0), (3, 1.0, 0.0), (0, 0.0, 1.0)];
+    for (n, first, last) in bins {
+        let range = [first, last].map(|x| Array::scalar(number(x)));
+        let ladder = afun(|n: Acc<Scalar<i64>>, first: Acc<Scalar<T>>, last: Acc<Scalar<T>>| {
+            linspace::<T>(the(first), the(last), the(n) + 1)
+        });
+        let edges = run_with(&Interpreter, &ladder, (&Array::scalar(n), &range[0], &range[1])).unwrap().to_vec();
+        let near = edges.iter().flat_map(|edge| [*edge, below(*edge)]);
+        let others = (0..200).map(|i| number(first + (last - first) * (f64::from(i) * 0.618 % 1.2 - 0.1)));
+        let xs: Vec<T> = near.chain(others).chain([number(f64::NAN), number(f64::INFINITY)]).collect();
+        let count = |k: i64| {
+            let (from, to) = (edges[k as usize], edges[k as usize + 1]);
+            xs.iter().filter(|x| **x >= from && (**x < to || k + 1 == n && **x == to)).count() as i64
+        };
+        let expected = (0..n).map(|k| if first < last { count(k) } else { 0 }).collect();
+        t.is(
+            prog.clone(),
+            (&Array::scalar(n), &range[0], &range[1], &Array::vector(xs.clone())),
+            Array::vector(expected),
+        );
     }
 }
 

@@ -7,6 +7,7 @@ use accel::prelude::*;
 pub fn all(t: &Suite) {
     convolutions::<f64>(t);
     convolutions::<f32>(t);
+    channels_that_do_not_fit(t);
     signals(t);
     pairs_of_matrices::<f64>(t);
     pairs_of_matrices::<f32>(t);
@@ -61,6 +62,22 @@ fn convolutions<T: Sample + Num + Into<f64>>(t: &Suite) {
         let turned = ordered([0, 2, 3, 1], &expected);
         t.is(prog, (&weights, &images), (expected, turned));
     }
+}
+
+fn channels_that_do_not_fit(t: &Suite) {
+    let fails = |conv: Conv<2>, weights: [usize; 4], images: [usize; 4], text: &str| {
+        let (weights, images): (A4<f64>, A4<f64>) = (array(&weights), array(&images));
+        let prog = afun(move |weights: Acc<A4<f64>>, images: Acc<A4<f64>>| conv2d(conv, weights, images));
+        let message = format!("`conv2d` at {}:{}: expected shapes {text}", file!(), line!() - 1);
+        t.fails(prog, (&weights, &images), &message);
+    };
+    let (first, same) = (Conv::default(), "[n, m, p, q] and [n, m, p, q], found");
+    let groups = Conv { groups: 2, ..first };
+    let last = Conv { layout: Layout::ChannelsLast, ..first };
+    fails(first, [5, 4, 3, 3], [2, 3, 8, 9], &format!("{same} [2, 4, 8, 9] and [2, 3, 8, 9]"));
+    fails(last, [3, 3, 4, 5], [2, 8, 9, 3], &format!("{same} [2, 8, 9, 4] and [2, 8, 9, 3]"));
+    fails(groups, [4, 4, 3, 3], [2, 4, 8, 9], &format!("{same} [2, 8, 8, 9] and [2, 4, 8, 9]"));
+    fails(groups, [5, 2, 3, 3], [2, 4, 8, 9], &format!("{same} [4, 2, 3, 3] and [5, 2, 3, 3]"));
 }
 
 fn signals(t: &Suite) {
