@@ -163,16 +163,22 @@ fn extended<Sh: Shape, T: Elt>(longer: Segments, dir: Dir, z: Exp<T>, xs: Arr<Sn
 /// ```
 #[track_caller]
 pub fn fold_seg<Sh: Shape, T: Elt, R: ToExp<T>>(
-    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    f: impl Fn(T::Exp, T::Exp) -> R,
     z: impl ToExp<T>,
     lengths: Acc<Vector<i64>>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
     let site = ("fold_seg", Location::caller());
     let _site = attribute_to(site.0, site.1);
-    let segments = Segments::new(site, lengths, xs);
-    let (longer, partial) = partial_results(segments, Dir::Left, f, z.to_exp(), xs);
-    longer.lasts(partial)
+    let (z, segments) = (z.to_exp(), Segments::new(site, lengths, xs));
+    let partial = segments.scan(Dir::Left, &f, xs);
+    generate(snoc(index_tail(shape(xs)), segments.count()), |ix| {
+        let ix = ix.into_shape();
+        let k = index_head(ix);
+        let (start, end) = (segments.starts.at(k), segments.starts.at(k + 1));
+        let all = || users(|| f(T::unlift(z), partial.at(snoc(index_tail(ix), end - 1))));
+        cond::<T>(start.lt(end), all(), z)
+    })
 }
 
 /// As [`fold_seg`], without an initial value. An empty segment is an error when the program runs.
