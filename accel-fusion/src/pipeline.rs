@@ -52,7 +52,7 @@ struct PassState {
     assumptions: Assumptions,
     /// The bytes for states of loops, if the options set them.
     tape_bytes: Option<usize>,
-    /// The arrays whose strips are dissolved.
+    /// The arrays whose strips are replaced.
     dissolved: BTreeSet<ArrayId>,
     /// What the program before all passes computes, and its arrays in the assumptions.
     validation: Option<Arc<(Validation, BTreeMap<ArrayId, Given>)>>,
@@ -127,6 +127,8 @@ const STATES: Pass = Pass { name: "states", run: |p, _| Ok(hoist_checks_of_state
 const TAPES: Pass = Pass { name: "tapes", run: |p, learned| Ok(tapes(p, learned.tape_bytes)) };
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
+/// Replaces strips by finer ones, or by their statements.
+const FINER: Pass = Pass { name: "finer", run: |p, learned| Ok(strip::finer(p, &learned.dissolved)) };
 
 /// Makes reads checked that were proved to be within bounds.
 const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
@@ -507,6 +509,14 @@ pub fn scans(program: &Program) -> Result<Verified<Program>> {
 /// `Error::Internal` if the pass fails.
 pub fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Result<Verified<Program>> {
     strict().pass(&DISSOLVE, program, &mut PassState { dissolved: strips.clone(), ..PassState::default() })
+}
+
+/// Replaces the strips that define these arrays by finer ones where this is possible, and otherwise by their statements.
+///
+/// # Errors
+/// `Error::Internal` if the pass fails.
+pub fn finer(program: &Program, strips: &BTreeSet<ArrayId>) -> Result<Verified<Program>> {
+    strict().pass(&FINER, program, &mut PassState { dissolved: strips.clone(), ..PassState::default() })
 }
 
 /// Lets products compute their operands. This is for processors on which computing an operand is cheaper than loading

@@ -10,7 +10,7 @@ use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Program, ScalarFn, Verified, walk};
-use accel_fusion::pipeline::{dissolve, with_checked_proofs};
+use accel_fusion::pipeline::{dissolve, finer, with_checked_proofs};
 use accel_fusion::strip::defined_by_strips;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,13 +31,21 @@ pub struct Kernels {
     pub(crate) code: CompiledProgram,
     vectors: Vectors,
     budget: Budget,
-    /// The program without some of its strips, by the arrays that these define; compiled on first use.
-    without: Mutex<HashMap<BTreeSet<ArrayId>, Arc<Without>>>,
+    /// The program without some of its strips; compiled on first use.
+    without: Mutex<HashMap<Left, Arc<Without>>>,
     /// Whether there is such a program. Most never need the locks.
     is_dissolved: AtomicBool,
     /// The extents of inputs for which strips do not pay, and the program without them. Other runs find out after some
     /// statements, whose work is lost.
     known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
+}
+
+/// The strips that a program is left without, by the arrays that they define, and whether finer ones take their places where this is
+/// possible.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
+struct Left {
+    strips: BTreeSet<ArrayId>,
+    is_finer: bool,
 }
 
 /// A program without some of its strips; `None` if the compiler takes too long.
@@ -150,12 +158,12 @@ impl Kernels {
     /// As [`run`](Self::run), for inputs that fit. `None` if another form of the program is needed and the compiler takes too long.
     pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Option<Results>> {
         let mut without = self.known(inputs);
-        let mut dissolved = BTreeSet::new();
+        let mut left = Left::default();
         loop {
             let code = match &without {
                 None => &self.code,
                 Some(without) => {
-                    let compile = || self.compile_without(&dissolved);
+                    let compile = || self.compile_without(&left);
                     let Some(code) = without.get_or_init(compile).as_ref().map_err(Clone::clone)? else {
                         return Ok(None);
                     };
@@ -165,21 +173,15 @@ impl Kernels {
             let strip = match runtime::run(code, inputs)? {
                 Outcome::Done(results, bytes) => {
                     tracing::trace!(bytes, "the most memory of the run");
-                    if let Some(without) = without.filter(|_| !dissolved.is_empty()) {
+                    if let Some(without) = without.filter(|_| !left.strips.is_empty()) {
                         self.remember(inputs, without);
                     }
                     return Ok(Some(results));
                 }
                 Outcome::NoStrip(strip) => strip,
             };
-            // Each program without some strips takes a compilation, so the second one has none.
-            let all = defined_by_strips(&self.code.program);
-            let next = if without.is_none() { BTreeSet::from([strip]) } else { all };
-            if next == dissolved {
-                return Err(Error::Internal("a program without strips that has strips".into()));
-            }
-            dissolved = next;
-            without = Some(self.without(&dissolved));
+            left = self.next(&left, strip)?;
+            without = Some(self.without(&left));
         }
     }
 }
@@ -210,15 +212,27 @@ impl Kernels {
         }
     }
 
-    /// The program without the strips that define these arrays.
-    fn without(&self, strips: &BTreeSet<ArrayId>) -> Arc<Without> {
-        self.is_dissolved.store(true, Ordering::Relaxed);
-        locked(&self.without).entry(strips.clone()).or_default().clone()
+    /// What the program is to be left without if this strip does not pay. Each of these programs takes a compilation, so there are no
+    /// more than three.
+    fn next(&self, left: &Left, strip: ArrayId) -> Result<Left> {
+        let all = defined_by_strips(&self.code.program);
+        Ok(match left {
+            Left { strips, .. } if strips.is_empty() => Left { strips: [strip].into(), is_finer: true },
+            Left { strips, is_finer: true } => Left { is_finer: *strips != all, strips: all },
+            _ => return Err(Error::Internal("a program without strips that has strips".into())),
+        })
     }
 
-    fn compile_without(&self, strips: &BTreeSet<ArrayId>) -> Result<Option<CompiledProgram>> {
-        tracing::debug!(?strips, "strips do not pay: the program is compiled without them");
-        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget, None)
+    /// The program without these strips.
+    fn without(&self, left: &Left) -> Arc<Without> {
+        self.is_dissolved.store(true, Ordering::Relaxed);
+        locked(&self.without).entry(left.clone()).or_default().clone()
+    }
+
+    fn compile_without(&self, left: &Left) -> Result<Option<CompiledProgram>> {
+        tracing::debug!(?left, "strips do not pay: the program is compiled without them");
+        let replace = if left.is_finer { finer } else { dissolve };
+        Self::code(replace(&self.code.program, &left.strips)?, self.vectors, self.budget, None)
     }
 }
 
@@ -321,24 +335,29 @@ mod tests {
         let kernels = two_strips();
         let (narrow, wide) = ([100, 3, 3], [3, 100, 50]);
         let strips: Vec<ArrayId> = defined_by_strips(&kernels.code.program).into_iter().collect();
-        let dissolved =
-            || locked(&kernels.without).keys().map(|s| s.iter().copied().collect()).collect::<Vec<Vec<_>>>();
+        let tried = || {
+            let mut all: Vec<Left> = locked(&kernels.without).keys().cloned().collect();
+            all.sort();
+            all
+        };
+        let left = |ks: &[usize], is_finer| Left { strips: ks.iter().map(|k| strips[*k]).collect(), is_finer };
         check(&kernels, [narrow, narrow]);
-        assert_eq!(dissolved(), Vec::<Vec<ArrayId>>::new());
+        assert_eq!(tried(), []);
         for _ in 0..2 {
             check(&kernels, [narrow, wide]);
-            assert_eq!(dissolved(), [vec![strips[1]]]);
+            assert_eq!(tried(), [left(&[1], true)]);
         }
-        // The first one is tried without the other strip, then none is left.
+        // The first one is tried without the other strip, then both are finer.
         for _ in 0..2 {
             check(&kernels, [wide, wide]);
-            let mut all = dissolved();
-            all.sort();
-            assert_eq!(all, [vec![strips[0]], strips.clone(), vec![strips[1]]]);
+            assert_eq!(tried(), [left(&[0], true), left(&[0, 1], true), left(&[1], true)]);
         }
         check(&kernels, [wide, narrow]);
-        assert_eq!(dissolved().len(), 3);
-        assert_eq!(locked(&kernels.known).len(), 3);
+        assert_eq!(tried().len(), 3);
+        // Also finer strips of such rows are too large.
+        check(&kernels, [[1, 3, 100_000], narrow]);
+        assert_eq!(tried(), [left(&[0], true), left(&[0, 1], false), left(&[0, 1], true), left(&[1], true)]);
+        assert_eq!(locked(&kernels.known).len(), 4);
     }
 
     #[test]

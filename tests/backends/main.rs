@@ -3,6 +3,7 @@
 mod conformance;
 mod convolutions;
 mod hoisted_checks;
+mod large_rows;
 #[cfg(feature = "opencl")]
 mod opencl;
 mod overflow;

@@ -16,11 +16,13 @@
 //! The length of the dimension and the memory of a strip are known only at run time: if a strip would be far too large
 //! for the caches, the backend executes its statements one by one.
 
+mod finer;
 mod roles;
 mod value;
 
 use crate::kernel::{
-    self, ArrayId, Block, Instr, LaneFn, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned, arrays_read, walk,
+    self, ArrayId, ArrayInfo, Block, IndexVec, Instr, LaneFn, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned,
+    arrays_read, walk,
 };
 use crate::optimize::StridedProduct;
 use accel_core::ast::deep;
@@ -40,18 +42,35 @@ pub(crate) fn strips(program: &Program) -> Program {
 
 /// Replaces the strips that define these arrays by their statements, one after the other.
 pub(crate) fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Program {
+    replaced(program, strips, &mut |_, _, _| None)
+}
+
+/// As [`dissolve`], but the statements are in finer strips where this is possible: see NOTE [Finer strips].
+pub(crate) fn finer(program: &Program, strips: &BTreeSet<ArrayId>) -> Program {
+    let form = |b: Block, results: &[ArrayId]| block(b, results).0;
+    replaced(program, strips, &mut |arrays, to, body| finer::finer(arrays, to, body, &form))
+}
+
+/// From the arrays, the results of a strip and its body to the statements in its place.
+type Replace<'a> = &'a mut dyn FnMut(&mut IndexVec<ArrayId, ArrayInfo>, &[ArrayId], &Block) -> Option<Vec<Stmt>>;
+
+fn replaced(program: &Program, strips: &BTreeSet<ArrayId>, by: Replace) -> Program {
     let mut program = program.clone();
-    dissolve_block(&mut program.body, strips);
+    replace_in_block(&mut program.body, strips, &mut |to, body| by(&mut program.arrays, to, body));
     program
 }
 
-fn dissolve_block(b: &mut Block, strips: &BTreeSet<ArrayId>) {
+fn replace_in_block(
+    b: &mut Block,
+    strips: &BTreeSet<ArrayId>,
+    by: &mut dyn FnMut(&[ArrayId], &Block) -> Option<Vec<Stmt>>,
+) {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(|b| deep(|| dissolve_block(b, strips)));
+        s.op.blocks_mut().into_iter().for_each(|b| deep(|| replace_in_block(b, strips, by)));
         match s.op {
             Op::Strip { ref to, ref mut body, .. } if to.iter().any(|a| strips.contains(a)) => {
-                stmts.append(&mut body.stmts);
+                stmts.append(&mut by(to, body).unwrap_or_else(|| std::mem::take(&mut body.stmts)));
             }
             _ => stmts.push(s),
         }

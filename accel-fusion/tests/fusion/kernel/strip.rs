@@ -3,7 +3,7 @@
 use super::program;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{ArrayId, Op, Program, evaluate, verify};
-use accel_fusion::pipeline::{dissolve, strips};
+use accel_fusion::pipeline::{dissolve, finer, strips};
 use accel_fusion::strip::defined_by_strips;
 use accel_fusion::strip::value;
 
@@ -208,6 +208,76 @@ site 0 = "map"
 }"#;
     let p = strips(&program(text)).unwrap();
     assert_eq!(p.to_string().matches("= strip @0").count(), 1);
+}
+
+/// The products of the rows of two arrays and the quotients of these rows and their sums, and the sums of these products.
+const ROWS: &str = r#"program (a0: Array3<f64>, a1: Array3<f64>)
+site 0 = "map"
+{
+  a2: Array3<f64> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1; x2: i64 = extent a0 2 -> x0, x1, x2 }
+    body (x0: i64, x1: i64, x2: i64) { x3: f64 = a0[x0, x1, x2] @0 inside; x4: f64 = exp x3 -> x4 }
+  a3: Array2<f64> = reduce @0 sum
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+    len () { x0: i64 = extent a0 2 -> x0 }
+    element (x0: i64, x1: i64, x2: i64) { x3: f64 = a2[x0, x1, x2] @0 inside -> x3 }
+    init () { x0: f64 = 0.0 -> x0 }
+    op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+  a4: Array2<f64> = reduce @0 sum
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+    len () { x0: i64 = extent a0 2 -> x0 }
+    element (x0: i64, x1: i64, x2: i64) {
+      x3: f64 = a2[x0, x1, x2] @0 inside; x4: f64 = a3[x0, x1] @0 inside; x5: f64 = x3 / x4
+      x6: f64 = a1[x0, x1, x2] @0 inside; x7: f64 = x5 * x6 -> x7 }
+    init () { x0: f64 = 0.0 -> x0 }
+    op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+  a5: Array1<f64> = reduce @0 sum
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    len () { x0: i64 = extent a0 1 -> x0 }
+    element (x0: i64, x1: i64) { x2: f64 = a4[x0, x1] @0 inside -> x2 }
+    init () { x0: f64 = 0.0 -> x0 }
+    op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+  -> a2, a5
+}"#;
+
+#[test]
+fn finer_strips_have_the_leading_dimensions_as_one() {
+    let coarse = strips(&program(ROWS)).unwrap();
+    let fine = finer(&coarse, &defined_by_strips(&coarse)).unwrap();
+    let text = fine.to_string();
+    // Both arrays are read as rows one after the other, if their rows are as many.
+    let same = "x0: i64 = extent a0 1; x1: i64 = extent a1 1; x2: bool = x0 == x1 -> x2";
+    assert_eq!(text.matches(&format!("cond () {{ {same} }}")).count(), 1, "{text}");
+    assert_eq!((coarse.to_string().matches("= strip").count(), text.matches("= strip").count()), (1, 1), "{text}");
+    assert_eq!(text.matches("= reshape").count(), 4, "{text}");
+    for ([n, m, k], [n1, m1, k1]) in
+        [([2, 3, 5], [2, 3, 5]), ([2, 3, 5], [3, 4, 6]), ([1, 7, 2], [1, 7, 2]), ([0, 2, 2], [0, 2, 2])]
+    {
+        let array = |extents: [usize; 3]| {
+            let xs: Vec<f64> = (0..extents.iter().product()).map(|i| (i as f64).sin()).collect();
+            ArrayTuple::Array(RawArray { extents: extents[..].into(), columns: vec![Column::from(xs)].into() })
+        };
+        let inputs = ArrayTuple::Pair(std::sync::Arc::new((array([n, m, k]), array([n1, m1, k1]))));
+        let run = |p: &Program| format!("{:?}", evaluate(p, &inputs).map_err(|e| e.to_string()));
+        assert_eq!(run(&program(ROWS)), run(&fine), "{fine}");
+    }
+}
+
+/// If the whole index is used for more than reading, and if one index is read before another one.
+#[test]
+fn strips_whose_dimensions_do_not_follow_each_other_have_no_finer_ones() {
+    for (from, to) in [
+        ("x4: f64 = exp x3", "x4: f64 = as f64 x1"),
+        ("a0[x0, x1, x2] @0 inside; x4", "a1[x1, x0, x2] @0 inside; x4"),
+        ("a0[x0, x1, x2] @0 inside; x4", "a0[x0, x1, x2] @0; x4"),
+    ] {
+        let text = ROWS.replacen(from, to, 1);
+        assert_ne!(text, ROWS);
+        let coarse = strips(&program(&text)).unwrap();
+        let all = defined_by_strips(&coarse);
+        assert!(!all.is_empty());
+        assert_eq!(finer(&coarse, &all).unwrap().to_string(), dissolve(&coarse, &all).unwrap().to_string());
+    }
 }
 
 /// Each position of a strip would read a column of the matrix.
