@@ -159,6 +159,26 @@ fn stencils_with_other_edges() {
     });
 }
 
+/// The few elements of an edge that stand elsewhere, too: their adjoints are gathers from some length on.
+#[test]
+fn stencils_on_rings_and_with_mirrored_edges() {
+    fn around<B: Boundary<Dim2, f64> + Copy + 'static>(boundary: B) -> impl Fn(M) -> M {
+        move |x| {
+            let places = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)];
+            let weight = |(i, j): (i64, i64)| 0.7 + 0.3 * i as f64 - 0.2 * j as f64;
+            let sum = |x: Neighbours<'_, Dim2, f64, B>| {
+                places.into_iter().fold(x.at((0, 0)).powi(2), |sum, at| sum + x.at(at) * weight(at))
+            };
+            stencil(boundary, sum, x)
+        }
+    }
+    both!(1, around(Wrap));
+    both!(1, around(Mirror));
+    // Two columns at each end, and more than have places of their own.
+    both!(1, |x: M| stencil(Wrap, |x: Neighbours<_, _, _>| x.at((0, -2)) * 2.0 + x.at((0, 2)) * x.at((0, 1)), x));
+    both!(1, |x: M| stencil(Mirror, |x: Neighbours<_, _, _>| x.at((0, -5)) * 2.0 + x.at((0, 2)) * x.at((0, 1)), x));
+}
+
 #[test]
 fn results_of_other_extents() {
     both!(2, |x: M| {

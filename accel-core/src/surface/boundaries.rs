@@ -2,12 +2,15 @@
 //!
 //! NOTE [Inside or outside]: the interior of the result is computed without any decision, whatever the boundary is. For this, a read
 //! first asks whether its index lies inside, and only then what stands outside; the compiler decides the question for all but the rows
-//! and columns at the edges. Clamped indices need no question, because the compiler knows them: their adjoints are gathers.
+//! and columns at the edges. If another element stands there, each dimension has a question of its own then, so that the compiler knows
+//! where the few indices of an edge go: the adjoints are gathers. Clamped indices need no question, because the compiler knows them.
 
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
+use super::primitives::agree_shapes;
 use super::{Acc, Exp, IntoExp, IntoShape, ToExp, cond, generate, shape};
 use crate::array::Array;
+use crate::repr::Agreement;
 use crate::types::{Elt, Shape};
 use std::panic::Location;
 
@@ -46,6 +49,11 @@ fn moved<Sh: Shape, T: Elt>(place: fn(Exp<i64>, Exp<i64>) -> Exp<i64>, xs: Arr<S
     xs.at(from_components::<Sh>(&places.collect::<Vec<_>>()))
 }
 
+/// The index if it is below `n` and not below 0, and another one if not.
+fn or_elsewhere(i: Exp<i64>, n: Exp<i64>, other: Exp<i64>) -> Exp<i64> {
+    cond::<i64>(i.ge(0) & i.lt(n), i, other)
+}
+
 /// The element at an index, and `outside` if there is none: NOTE [Inside or outside].
 #[track_caller]
 fn or_outside<Sh: Shape, T: Elt>(xs: Arr<Sh, T>, ix: Exp<Sh>, outside: impl ToExp<T>) -> T::Exp {
@@ -67,8 +75,8 @@ impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Mirror {
     fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
         let place = |i: Exp<i64>, n: Exp<i64>| {
             let period = 2 * (n - 1);
-            let i = i.rem_euclid(period.max(1));
-            i.min(period - i)
+            let outside = i.rem_euclid(period.max(1));
+            or_elsewhere(i, n, outside.min(period - outside))
         };
         or_outside(xs, ix, moved(place, xs, ix))
     }
@@ -76,7 +84,7 @@ impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Mirror {
 impl<Sh: Shape, T: Elt> Boundary<Sh, T> for Wrap {
     #[track_caller]
     fn read(&self, xs: Arr<Sh, T>, ix: Exp<Sh>) -> T::Exp {
-        or_outside(xs, ix, moved(|i, n| i.rem_euclid(n.max(1)), xs, ix))
+        or_outside(xs, ix, moved(|i, n| or_elsewhere(i, n, i.rem_euclid(n.max(1))), xs, ix))
     }
 }
 impl<Sh: Shape, T: Elt, X: ToExp<T> + Copy> Boundary<Sh, T> for Constant<X> {
@@ -93,8 +101,8 @@ impl<Sh: Shape, T: Elt, R: ToExp<T>, F: Fn(Sh::Index) -> R> Boundary<Sh, T> for 
 }
 
 /// The array with as many further elements as `before` and `after` say on both sides of each dimension: `pad((1, 0), (1, 2), Clamp, m)`
-/// is `pad(m, ((1, 1), (0, 2)), "edge")` in NumPy. With a boundary that repeats elements, an array without any is an error when the
-/// program runs.
+/// is `pad(m, ((1, 1), (0, 2)), "edge")` in NumPy. A negative width is an error when the program runs, and so is, with a boundary
+/// that repeats elements, an array without any.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -113,8 +121,14 @@ pub fn pad<Sh: Shape, T: Elt>(
     boundary: impl Boundary<Sh, T>,
     xs: Arr<Sh, T>,
 ) -> Arr<Sh, T> {
-    let _site = attribute_to("pad", Location::caller());
+    let site = ("pad", Location::caller());
+    let _site = attribute_to(site.0, site.1);
     let (before, after) = (components(before.into_shape()), components(after.into_shape()));
+    // Otherwise elements would be cut off.
+    let xs = [&before, &after].into_iter().fold(xs, |xs, widths| {
+        let at_least_0: Vec<_> = widths.iter().map(|n| n.max(0)).collect();
+        agree_shapes(site, Agreement::All, from_components::<Sh>(&at_least_0), from_components::<Sh>(widths), xs)
+    });
     let extents = components(shape(xs)).into_iter().zip(before.iter().zip(after)).map(|(n, (a, b))| n + *a + b);
     generate(from_components::<Sh>(&extents.collect::<Vec<_>>()), |ix| {
         let places = components(ix.into_shape()).into_iter().zip(&before).map(|(i, a)| i - *a);

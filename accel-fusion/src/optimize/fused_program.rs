@@ -4,7 +4,7 @@ use super::poly::Poly;
 use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::rewrites::{Fusion, REDUCED_IN_PLACE};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
-use super::shape_analysis::{Facts, Inequality, Ranges};
+use super::shape_analysis::{Facts, Inequality, Premises, Ranges};
 use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
@@ -246,6 +246,17 @@ impl Pass<'_> {
         let may = needed.is_some();
         needed.filter(|_| assume).into_iter().for_each(|needed| self.facts.assume(needed));
         may
+    }
+
+    /// The assumptions under which a condition holds that all large extents satisfy; `None` if there are none, or if nothing may be assumed.
+    pub fn for_large_extents(&mut self, x: &Inequality) -> Option<Premises> {
+        if let Some(found) = self.facts.premises(std::slice::from_ref(x), Ranges::default(), false) {
+            return Some(found);
+        }
+        let difference = x.difference()?;
+        let mut growing = difference.terms().filter(|(syms, _)| !syms.is_empty()).map(|(_, n)| n > 0).peekable();
+        let may = growing.peek().is_some() && growing.all(|grows| grows) && self.times == ExecutionCount::Once;
+        may.then(|| self.facts.premises(std::slice::from_ref(x), Ranges::default(), true)).flatten()
     }
 
     pub fn define(&mut self, to: &[ArrayId], dims: &[Poly]) {

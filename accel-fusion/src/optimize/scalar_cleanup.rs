@@ -128,6 +128,8 @@ struct Cleaner<'a> {
     ranges: &'a [Poly],
     /// The conditions that hold at the current instruction.
     conditions: Vec<Inequality>,
+    /// The decisions of the branches around the current instruction.
+    decisions: Vec<(Reg, bool)>,
     /// For every register of the new function: its value, if it is an integer for indices.
     polys: IndexVec<Reg, Option<Poly>>,
     constants: IndexVec<Reg, Option<Scalar>>,
@@ -163,6 +165,7 @@ impl<'a> Cleaner<'a> {
             out: Builder::new(types),
             ranges,
             conditions: vec![],
+            decisions: vec![],
             polys: index_vec![None; types.len()],
             constants: index_vec![None; types.len()],
             numbers: Numbers::new(types.len()),
@@ -362,8 +365,8 @@ impl<'a> Cleaner<'a> {
                 let rs = self.read(*array, index, *site, *inside, &types);
                 to.iter().zip(rs).for_each(|(to, r)| map[*to] = r);
             }
-            Instr::If { cond, then, otherwise, merge } => match self.constants[map[*cond]] {
-                Some(Scalar::Bool(c)) => {
+            Instr::If { cond, then, otherwise, merge } => match self.decision(map[*cond]) {
+                Some(c) => {
                     self.instrs(code, if c { then } else { otherwise }, map);
                     merge.iter().for_each(|(to, a, b)| map[*to] = map[if c { *a } else { *b }]);
                 }
@@ -423,17 +426,26 @@ impl<'a> Cleaner<'a> {
 
     /// Collects the instructions that `f` adds. Afterwards their values can no longer be reused.
     fn scoped(&mut self, f: impl FnOnce(&mut Self)) -> Instrs {
-        let (added, conditions) = (self.added.len(), self.conditions.len());
+        let (added, conditions, decisions) = (self.added.len(), self.conditions.len(), self.decisions.len());
         self.depth += 1;
         self.out.open();
         f(self);
         let instrs = self.out.close();
         self.depth -= 1;
         self.conditions.truncate(conditions);
+        self.decisions.truncate(decisions);
         for key in self.added.drain(added..) {
             self.known.remove(&key);
         }
         instrs
+    }
+
+    /// What a condition is, if it is a constant or decides a branch around the current instruction.
+    fn decision(&self, cond: Reg) -> Option<bool> {
+        match self.constants[cond] {
+            Some(Scalar::Bool(c)) => Some(c),
+            _ => self.decisions.iter().find(|(r, _)| *r == cond).map(|(_, decision)| *decision),
+        }
     }
 
     fn conditional(
@@ -447,9 +459,11 @@ impl<'a> Cleaner<'a> {
     ) {
         let facts = self.sides(cond);
         let emitted = self.emitted;
-        let [then, otherwise] = [(facts.yes, branches[0]), (facts.no, branches[1])].map(|(facts, branch)| {
+        let [then, otherwise] = [(true, facts.yes), (false, facts.no)].map(|(decision, facts)| {
+            let branch = branches[usize::from(!decision)];
             self.scoped(|c| {
                 c.conditions.extend(facts);
+                c.decisions.push((cond, decision));
                 c.instrs(code, branch, map)
             })
         });

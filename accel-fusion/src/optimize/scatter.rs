@@ -8,10 +8,12 @@
 //! place. This covers the adjoints of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute`
 //! along projections (a gather), and of a scalar that is read in a loop (a sum over everything).
 //!
-//! NOTE [Clamped targets]: an `e_j` can also be `max(c_j + i_k, b)` or `min(c_j + i_k, b)`, as in the adjoint of a stencil
-//! whose edges are clamped. Then element `b` of the target has further source elements: those that the clamp moved there.
-//! If their number is a small constant, the loop over the target combines each of them, too. It combines an element with
-//! its sources in another order than that of the source, so the operator must be one of a known monoid, which commutes.
+//! NOTE [Targets of edges]: an `e_j` can also be `c_j + i_k` for all but the first or the last few `i_k`, and anything else for these, as in
+//! the adjoint of a stencil whose edges are clamped (`max(c_j + i_k, b)`), mirrored or those of a ring. Then the elements to which these
+//! go have further source elements. If their number is a small constant, the loop over the target combines each of
+//! them, too. It combines an element with its sources in another order than that of the source, so the operator must be one of a known
+//! monoid, which commutes. Where an edge goes is computed once, from extents: `rem_euclid(-1, n)` is `n - 1`, if `n` is at least
+//! 1. Such assumptions are those that all large extents satisfy.
 //!
 //! NOTE [Conditional scatters]: often only some elements have a target, such as those before the place where an index of a
 //! concatenation goes over to the other array. If the operator has a neutral element, the other elements can be replaced by it,
@@ -40,35 +42,43 @@ use super::reshapes;
 use super::rewrites::{SCATTER, SCATTERED_PRODUCTS};
 use super::scalar_cleanup::{Cleaned, ExecutionCount, code_of};
 use super::scattered_products::scattered_products;
-use super::shape_analysis::{Inequality, Node, Ranges};
+use super::shape_analysis::{Inequality, Node, Premises, Ranges};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Cmp, Logic, Num2, Op1, Op2};
+use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`.
+/// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`, for all indices of the source but those of an edge.
 struct TargetDim {
     param: Option<usize>,
     reversed: bool,
     offset: Poly,
-    clamp: Option<Clamp>,
+    edge: Option<Edge>,
 }
 
-/// A clamp of a dimension of the target: NOTE [Clamped targets].
-struct Clamp {
-    /// Whether it is a minimum, which moves the last indices of the source; otherwise it is a maximum, which moves the
-    /// first ones.
-    is_min: bool,
-    bound: Poly,
-    /// The number of indices of the source that it moves to the bound.
-    moved: i64,
+/// The indices of the source at one end of a dimension, which go elsewhere: NOTE [Targets of edges].
+struct Edge {
+    /// Whether they are the last ones; otherwise they are the first ones.
+    is_last: bool,
+    /// Where they go, from the outermost one inwards.
+    targets: Vec<Poly>,
+    /// What holds for the other indices.
+    others: Inequality,
 }
 
-/// The largest number of indices that a clamp may move.
+impl Edge {
+    fn moved(&self) -> i64 {
+        self.targets.len() as i64
+    }
+}
+
+/// The largest number of indices that an edge may have.
 const MOST_MOVED: i64 = 4;
+/// The largest number of comparisons in a target whose outcomes are tried.
+const MOST_COMPARISONS: usize = 4;
 /// The largest number of source elements that a target element may have.
 const MOST_SOURCES: i64 = 16;
 
@@ -80,11 +90,10 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
         return diagonal_only(pass, p, kept, other, site);
     }
     if target.constants[0] == Some(Scalar::Bool(true)) {
-        let values = &target.values[1..];
         if gathers
-            && let Some(places) = places(pass, &p, values)
+            && let Some(places) = places(pass, &p, &target)
             && !is_part_in_loop(pass, &places)
-            && if are_inside(pass, &p, values, &[]) {
+            && if are_inside(pass, &p, &places, &[]) {
                 gathered(pass, &p, &places, site)
             } else {
                 gathered_if_inside(pass, &p, &places, site)
@@ -123,9 +132,9 @@ fn scattered(pass: &mut Pass, p: Permute, target: Cleaned, site: SiteId) {
 /// Emits a decision between the reduction and the scatter: NOTE [Targets within bounds]. Returns whether it did.
 fn gathered_if_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) -> bool {
     let is_summed = (0..p.source.len()).any(|k| places.iter().all(|place| place.param != Some(k)));
-    let is_clamped = places.iter().any(|place| place.clamp.is_some());
+    let has_edges = places.iter().any(|place| place.edge.is_some());
     let may_decide = pass.times == ExecutionCount::Once && !pass.outside.contains(&site);
-    if !is_summed || is_clamped || !may_decide || !has_known_extents(pass, p) {
+    if !is_summed || has_edges || !may_decide || !has_known_extents(pass, p) {
         return false;
     }
     let (info, dims) = (pass.program.arrays[p.to].clone(), pass.facts.dims(p.to));
@@ -235,21 +244,27 @@ fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: S
 }
 
 /// The dimensions of the target, if they have the form of the note.
-fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
-    let mut used = vec![];
-    let mut places = vec![];
-    for e in target {
-        places.push(place(pass, p, e.as_ref()?, &mut used)?);
+fn places(pass: &mut Pass, p: &Permute, target: &Cleaned) -> Option<Vec<TargetDim>> {
+    let mut used = BTreeSet::new();
+    let mut places: Vec<TargetDim> = vec![];
+    for d in 1..target.values.len() {
+        let of_value = target.values[d].as_ref().and_then(|e| clamped(pass, p, e).or_else(|| plain(pass, e)));
+        let place =
+            of_value.filter(|place| pass.facts.is_known(&place.offset)).or_else(|| chosen(pass, p, target, d))?;
+        if place.param.is_some_and(|k| !used.insert(k)) {
+            return None;
+        }
+        places.push(place);
     }
-    let sources: i64 = places.iter().map(|p| 1 + p.clamp.as_ref().map_or(0, |c| c.moved)).product();
-    let is_clamped = places.iter().any(|p| p.clamp.is_some());
-    let is_possible = !is_clamped || p.monoid.is_some_and(Monoid::commutes) && sources <= MOST_SOURCES;
+    let sources: i64 = places.iter().map(|p| 1 + p.edge.as_ref().map_or(0, Edge::moved)).product();
+    let has_edges = places.iter().any(|p| p.edge.is_some());
+    let is_possible = !has_edges || p.monoid.is_some_and(Monoid::commutes) && sources <= MOST_SOURCES;
     (is_possible && !divides_without_elements(pass, p, &places)).then_some(places)
 }
 
 /// NOTE [Offsets that divide].
 fn divides_without_elements(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> bool {
-    let mut numbers = places.iter().flat_map(|p| [Some(&p.offset), p.clamp.as_ref().map(|c| &c.bound)]).flatten();
+    let mut numbers = places.iter().flat_map(|p| p.edge.iter().flat_map(|e| &e.targets).chain([&p.offset]));
     let divides = numbers.any(|n| pass.facts.may_divide_by_zero(n));
     let has_elements = |n: &Poly| pass.facts.hold(&Inequality::range(&Poly::constant(0), n), Ranges::default());
     divides && !p.source.iter().all(has_elements)
@@ -257,11 +272,20 @@ fn divides_without_elements(pass: &mut Pass, p: &Permute, places: &[TargetDim]) 
 
 /// Whether no target is out of bounds. That is an error, which a gather would not notice. The conditions hold for the elements that
 /// have a target.
-fn are_inside(pass: &mut Pass, p: &Permute, target: &[Option<Poly>], conditions: &[Inequality]) -> bool {
+fn are_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim], conditions: &[Inequality]) -> bool {
     let dims = pass.facts.dims(p.defaults);
-    let ranges = Ranges { params: &p.source, conditions };
-    let mut inside =
-        |assume: bool| target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, ranges, assume));
+    let mut inside = |assume: bool| {
+        places.iter().zip(&dims).all(|(place, n)| {
+            let mut conditions = conditions.to_vec();
+            conditions.extend(place.edge.iter().map(|e| e.others.clone()));
+            let ranges = Ranges { params: &p.source, conditions: &conditions };
+            let i = place.param.map(|k| Poly::sym(Sym::Param(k))).unwrap_or_default();
+            let inner = place.offset.plus(&i, if place.reversed { -1 } else { 1 });
+            let mut edges = place.edge.iter().flat_map(|e| &e.targets);
+            pass.is_inside(Some(&inner), n, ranges, assume)
+                && edges.all(|e| pass.is_inside(Some(e), n, Ranges::default(), assume))
+        })
+    };
     inside(false) && inside(true)
 }
 
@@ -278,17 +302,9 @@ fn all_kept(pass: &mut Pass, p: &Permute, target: &ScalarFn) -> Option<(ScalarFn
     let mut decisions = BTreeMap::new();
     decide(target, kept, true, &mut decisions);
     let conditions = decisions.iter().flat_map(|(r, value)| implied(pass, p, target, *r, *value)).collect::<Vec<_>>();
-    let mut decided = target.clone();
-    walk_mut(&mut decided.instrs, |i| {
-        if let Instr::Op2(to, Op2::Cmp(_), ..) = i
-            && let Some(value) = decisions.get(to)
-        {
-            *i = Instr::Const(*to, Scalar::Bool(*value));
-        }
-    });
-    let decided = pass.preview(&decided, &p.source);
-    let places = places(pass, p, &decided.values[1..])?;
-    are_inside(pass, p, &decided.values[1..], &conditions).then_some(())?;
+    let decided = pass.preview(&decided(target, &decisions), &p.source);
+    let places = places(pass, p, &decided)?;
+    are_inside(pass, p, &places, &conditions).then_some(())?;
     let mut b = Builder::new(&index_types(p.source.len()));
     let index = b.params();
     let cond = b.inline(&ScalarFn { results: vec![kept], ..target.clone() }, &index)[0];
@@ -300,6 +316,19 @@ fn all_kept(pass: &mut Pass, p: &Permute, target: &ScalarFn) -> Option<(ScalarFn
     let results = merge.iter().map(|m| m.0).collect();
     b.emit(Instr::If { cond, then: vec![].into(), otherwise: vec![].into(), merge });
     Some((b.finish(results), places))
+}
+
+/// The function with these comparisons decided.
+fn decided(code: &ScalarFn, decisions: &BTreeMap<Reg, bool>) -> ScalarFn {
+    let mut decided = code.clone();
+    walk_mut(&mut decided.instrs, |i| {
+        if let Instr::Op2(to, Op2::Cmp(_), ..) = i
+            && let Some(value) = decisions.get(to)
+        {
+            *i = Instr::Const(*to, Scalar::Bool(*value));
+        }
+    });
+    decided
 }
 
 /// Finds the comparisons that a condition decides if it has this value.
@@ -341,49 +370,130 @@ fn implied(pass: &mut Pass, p: &Permute, code: &ScalarFn, cond: Reg, value: bool
     if value { sides.yes } else { sides.no }
 }
 
-/// A dimension of the target. `used` are the parameters of the dimensions before it.
-fn place(pass: &Pass, p: &Permute, e: &Poly, used: &mut Vec<usize>) -> Option<TargetDim> {
-    let clamp = clamped(pass, e);
-    let moved = clamp.as_ref().map_or(e, |(_, _, moved)| moved);
-    let params: BTreeSet<usize> =
-        moved.symbols().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
-    let place = match Vec::from_iter(params)[..] {
-        [] if clamp.is_none() => TargetDim { param: None, reversed: false, offset: e.clone(), clamp: None },
-        [k] if !used.contains(&k) => {
-            let (slope, offset) = moved.linear(Sym::Param(k))?;
+/// A dimension of the target without an edge.
+fn plain(pass: &Pass, e: &Poly) -> Option<TargetDim> {
+    let params: BTreeSet<usize> = pass.facts.params_in(e);
+    let mut params = params.into_iter();
+    match (params.next(), params.next()) {
+        (None, _) => Some(TargetDim { param: None, reversed: false, offset: e.clone(), edge: None }),
+        (Some(k), None) => {
+            let (slope, offset) = e.linear(Sym::Param(k))?;
             let reversed = match slope.as_constant() {
                 Some(1) => false,
-                Some(-1) if clamp.is_none() => true,
+                Some(-1) => true,
                 _ => return None,
             };
-            used.push(k);
-            let clamp = match clamp {
-                None => None,
-                Some((is_min, bound, _)) => {
-                    let before = bound.minus_exactly(&offset)?;
-                    let after = p.source[k].minus_exactly(&before)?.plus_constant(-1);
-                    let moved = if is_min { after } else { before }.as_constant()?;
-                    (moved <= MOST_MOVED).then_some(())?;
-                    (moved > 0).then_some(Clamp { is_min, bound, moved })
-                }
-            };
-            TargetDim { param: Some(k), reversed, offset, clamp }
+            Some(TargetDim { param: Some(k), reversed, offset, edge: None })
         }
-        _ => return None,
-    };
-    pass.facts.is_known(&place.offset).then_some(place)
+        _ => None,
+    }
 }
 
-/// Whether a target is the minimum (or the maximum) of a number and a bound that consists of extents; the bound and the number.
-fn clamped(pass: &Pass, e: &Poly) -> Option<(bool, Poly, Poly)> {
+/// A dimension of the target that is the minimum or the maximum of a number and a bound that consists of extents.
+fn clamped(pass: &Pass, p: &Permute, e: &Poly) -> Option<TargetDim> {
     let Some(Sym::Node(n)) = e.as_sym() else { return None };
     let Node::Op(Op2::Num(op @ (Num2::Min | Num2::Max)), a, b) = pass.facts.node(n) else { return None };
-    let (bound, moved) = match (pass.facts.is_known(a), pass.facts.is_known(b)) {
+    let (bound, inner) = match (pass.facts.is_known(a), pass.facts.is_known(b)) {
         (true, false) => (a, b),
         (false, true) => (b, a),
         _ => return None,
     };
-    Some((*op == Num2::Min, bound.clone(), moved.clone()))
+    let others = if *op == Num2::Min { Inequality::new(inner, bound) } else { Inequality::new(bound, inner) };
+    with_edge(plain(pass, inner)?, p, others, |count| Some(vec![bound.clone(); count]))
+}
+
+/// A dimension of the target that one comparison of several chooses.
+fn chosen(pass: &mut Pass, p: &Permute, target: &Cleaned, d: usize) -> Option<TargetDim> {
+    let code = &target.code;
+    let comparison = |i: &Instr| if let Instr::Op2(to, Op2::Cmp(_), ..) = i { Some(*to) } else { None };
+    let all: Vec<Reg> = walk(&code.instrs).filter_map(comparison).collect();
+    if all.is_empty() || all.len() > MOST_COMPARISONS {
+        return None;
+    }
+    // What it is for all outcomes, which are the bits of a number.
+    let outcome = |bits: usize| {
+        let decisions = all.iter().enumerate().map(|(k, r)| (*r, bits >> k & 1 == 1)).collect();
+        pass.preview(&decided(code, &decisions), &p.source).values[d].clone()
+    };
+    let values: Vec<Poly> = (0..1 << all.len()).map(outcome).collect::<Option<_>>()?;
+    let decides = |k: &usize| (0..values.len()).all(|bits| values[bits] == values[bits & 1 << k]);
+    let k = (0..all.len()).find(decides)?;
+    let (cond, if_false, if_true) = (all[k], values[0].clone(), values[1 << k].clone());
+    [(true, &if_true, &if_false), (false, &if_false, &if_true)].into_iter().find_map(|(value, inner, outer)| {
+        let [others] = implied(pass, p, code, cond, value).try_into().ok()?;
+        let place = plain(pass, inner).filter(|place| pass.facts.is_known(&place.offset))?;
+        let k = place.param?;
+        let mut needed = vec![];
+        let place = with_edge(place, p, others.clone(), |count| {
+            let is_last = is_last(&others, k)?;
+            let at = |j: i64| if is_last { p.source[k].plus_constant(-1 - j) } else { Poly::constant(j) };
+            (0..count as i64).map(|j| settled(pass, outer, k, &at(j), &mut needed)).collect()
+        })?;
+        needed.into_iter().for_each(|needed| pass.facts.assume(needed));
+        Some(place)
+    })
+}
+
+/// Whether a condition holds for all indices of dimension `k` but the last ones, and not for all but the first ones.
+fn is_last(others: &Inequality, k: usize) -> Option<bool> {
+    match others.difference()?.linear(Sym::Param(k))?.0.as_constant() {
+        Some(1) => Some(false),
+        Some(-1) => Some(true),
+        _ => None,
+    }
+}
+
+/// The dimension with the indices that do not satisfy `others` as its edge. `targets` says where a number of them go.
+fn with_edge(
+    place: TargetDim,
+    p: &Permute,
+    others: Inequality,
+    targets: impl FnOnce(usize) -> Option<Vec<Poly>>,
+) -> Option<TargetDim> {
+    let k = place.param.filter(|_| !place.reversed)?;
+    let is_last = is_last(&others, k)?;
+    let bound = others.difference()?.linear(Sym::Param(k))?.1;
+    let moved = if is_last {
+        p.source[k].minus_exactly(&bound)?.plus_constant(-1)
+    } else {
+        Poly::default().minus_exactly(&bound)?
+    };
+    let moved = moved.as_constant().filter(|n| (1..=MOST_MOVED).contains(n))?;
+    let targets = targets(moved as usize)?;
+    Some(TargetDim { edge: Some(Edge { is_last, targets, others }), ..place })
+}
+
+/// What a number is if index `k` is `at`, a number that consists of extents. If the extents decide what it is, as for `rem_euclid(-1, n)`, it is
+/// what it is for large extents, and `needed` says for which.
+fn settled(pass: &mut Pass, e: &Poly, k: usize, at: &Poly, needed: &mut Vec<Premises>) -> Option<Poly> {
+    let mut e = e.replace(Sym::Param(k), at)?;
+    let nodes: BTreeSet<Sym> = e.symbols().filter(|s| matches!(s, Sym::Node(_))).collect();
+    for s in nodes {
+        let Sym::Node(n) = s else { continue };
+        let Node::Op(op, a, b) = pass.facts.node(n).clone() else { continue };
+        let a = deep(|| settled(pass, &a, k, at, needed))?;
+        let b = deep(|| settled(pass, &b, k, at, needed))?;
+        let mut hold = |all: &[Inequality]| {
+            let found: Option<Vec<Premises>> = all.iter().map(|x| pass.for_large_extents(x)).collect();
+            found.map(|found| needed.extend(found))
+        };
+        let by = match op {
+            Op2::Num(Num2::Min | Num2::Max) => {
+                let is_less = hold(&[Inequality::new(&a, &b)]).is_some();
+                if !is_less {
+                    hold(&[Inequality::new(&b, &a)])?;
+                }
+                if is_less == (op == Op2::Num(Num2::Min)) { a } else { b }
+            }
+            Op2::Int(Int2::RemEuclid) => {
+                let all = [a.clone(), a.plus(&b, 1), a.plus(&b, -1)];
+                all.into_iter().find(|rem| hold(&Inequality::range(rem, &b)).is_some())?
+            }
+            op => pass.facts.op(op, &a, &b, Ranges::default()),
+        };
+        e = e.replace(s, &by)?;
+    }
+    pass.facts.is_known(&e).then_some(e)
 }
 
 /// Emits a loop over the target, after a reduction if one is needed.
@@ -402,7 +512,7 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) ->
         let is_whole = |(place, n): (&TargetDim, &Poly)| {
             place.param.is_some_and(|k| p.source[k] == *n)
                 && !place.reversed
-                && place.clamp.is_none()
+                && place.edge.is_none()
                 && place.offset.as_constant() == Some(0)
         };
         let defaults = pass.constants(p.defaults).cloned().filter(|_| places.iter().zip(&dims).all(is_whole));
@@ -563,17 +673,19 @@ fn sources(b: &mut Builder, pass: &mut Pass, p: &Permute, t: Reg, place: &Target
     let i = b.index_op(Num2::Sub, x, y);
     let (zero, n) = (b.constant(Scalar::I64(0)), value(b, &p.source[k]));
     let mut conditions = vec![compare(b, Cmp::Ge, i, zero), compare(b, Cmp::Lt, i, n)];
-    let Some(Clamp { is_min, bound, moved }) = &place.clamp else {
+    let Some(edge) = &place.edge else {
         return vec![Source { index: vec![i], conditions }];
     };
-    let bound = value(b, bound);
-    conditions.push(compare(b, if *is_min { Cmp::Le } else { Cmp::Ge }, t, bound));
+    let [first, last] = if edge.is_last { [0, edge.moved()] } else { [edge.moved(), 0] };
+    let (first, end) = (b.constant(Scalar::I64(first)), value(b, &p.source[k].plus_constant(-last)));
+    conditions = vec![compare(b, Cmp::Ge, i, first), compare(b, Cmp::Lt, i, end)];
     let mut all = vec![Source { index: vec![i], conditions }];
-    let at_bound = compare(b, Cmp::Eq, t, bound);
-    for j in 0..*moved {
-        let i = if *is_min { value(b, &p.source[k].plus_constant(-1 - j)) } else { b.constant(Scalar::I64(j)) };
-        let exists = if *is_min { compare(b, Cmp::Ge, i, zero) } else { compare(b, Cmp::Lt, i, n) };
-        all.push(Source { index: vec![i], conditions: vec![at_bound, exists] });
+    for (j, target) in edge.targets.iter().enumerate() {
+        let j = j as i64;
+        let i = if edge.is_last { value(b, &p.source[k].plus_constant(-1 - j)) } else { b.constant(Scalar::I64(j)) };
+        let exists = if edge.is_last { compare(b, Cmp::Ge, i, zero) } else { compare(b, Cmp::Lt, i, n) };
+        let target = value(b, target);
+        all.push(Source { index: vec![i], conditions: vec![compare(b, Cmp::Eq, t, target), exists] });
     }
     all
 }

@@ -202,7 +202,7 @@ impl Inequality {
         [Inequality::new(&Poly::default(), i), Inequality::less(i, n)]
     }
     /// The integer that is not negative if the condition holds.
-    fn difference(&self) -> Option<Poly> {
+    pub fn difference(&self) -> Option<Poly> {
         self.more.minus_exactly(&self.less)?.minus_exactly(&Poly::constant(self.gap))
     }
 }
@@ -390,7 +390,7 @@ impl Facts {
         Some(())
     }
     /// The parameters that occur in a value.
-    fn params_in(&self, p: &Poly) -> BTreeSet<usize> {
+    pub fn params_in(&self, p: &Poly) -> BTreeSet<usize> {
         let of = |s: Sym| match s {
             Sym::Extent(..) => BTreeSet::new(),
             Sym::Param(k) => [k].into_iter().collect(),
