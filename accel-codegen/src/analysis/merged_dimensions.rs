@@ -8,7 +8,7 @@
 //!
 //! Only the innermost dimensions are merged, because only the length of inner loops matters.
 
-use accel_fusion::kernel::{ArrayId, Instr, Reg, ScalarFn, walk};
+use accel_fusion::kernel::{ArrayId, Reg, ScalarFn, follows};
 
 /// The innermost dimensions of a function of an index of `rank` numbers, and maybe of more, that can be merged with the next one;
 /// the outermost one first. For each, the dimensions of arrays that must have the extent of this next one.
@@ -17,35 +17,6 @@ pub fn merged_dimensions(code: &ScalarFn, rank: usize) -> Vec<(usize, Vec<(Array
     let mut merged: Vec<_> = (0..rank.saturating_sub(1)).rev().map_while(pairs).collect();
     merged.reverse();
     merged
-}
-
-/// The dimensions of arrays whose index is `inner`, if `inner` follows `outer` wherever the function uses one of them.
-fn follows(code: &ScalarFn, outer: Reg, inner: Reg) -> Option<Vec<(ArrayId, usize)>> {
-    if code.results.iter().any(|r| [outer, inner].contains(r)) {
-        return None;
-    }
-    let mut found = vec![];
-    for i in walk(&code.instrs) {
-        let mut used = vec![];
-        i.direct_uses(&mut used);
-        if !used.iter().any(|r| [outer, inner].contains(r)) {
-            continue;
-        }
-        // An index that is checked is part of an error.
-        let Instr::Read { array, index, inside: true, .. } = i else { return None };
-        for (dim, pair) in
-            std::iter::once(&Reg::NONE).chain(index).chain([&Reg::NONE]).collect::<Vec<_>>().windows(2).enumerate()
-        {
-            match (*pair[0] == outer, *pair[1] == inner) {
-                (true, true) => found.push((*array, dim)),
-                (false, false) => {}
-                _ => return None,
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    Some(found)
 }
 
 #[cfg(test)]

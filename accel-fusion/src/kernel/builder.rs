@@ -3,7 +3,7 @@
 use super::ids::{ArrayId, Reg};
 use super::ir::{Instr, Instrs, ScalarFn};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use index_vec::IndexVec;
 
@@ -72,6 +72,21 @@ impl Builder {
         let to = self.reg(ScalarType::I64);
         self.emit(Instr::Op2(to, Op2::Num(op), a, b));
         to
+    }
+    /// Emits an operation whose result is a boolean.
+    pub fn test(&mut self, op: Op2, a: Reg, b: Reg) -> Reg {
+        let to = self.reg(ScalarType::Bool);
+        self.emit(Instr::Op2(to, op, a, b));
+        to
+    }
+    /// Emits a comparison.
+    pub fn compare(&mut self, cmp: Cmp, a: Reg, b: Reg) -> Reg {
+        self.test(Op2::Cmp(cmp), a, b)
+    }
+    /// Emits whether all conditions hold; a constant if there are none.
+    pub fn all(&mut self, conditions: impl IntoIterator<Item = Reg>) -> Reg {
+        let all = conditions.into_iter().reduce(|a, b| self.test(Op2::Logic(Logic::And), a, b));
+        all.unwrap_or_else(|| self.constant(Scalar::Bool(true)))
     }
     /// Emits the product of the factors, all of type `t`; `None` if there are no factors.
     pub fn product(&mut self, t: ScalarType, factors: impl IntoIterator<Item = Reg>) -> Option<Reg> {

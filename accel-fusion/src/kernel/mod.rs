@@ -44,6 +44,6 @@ pub use print::{constant, with_inner, without_inner as printed};
 pub(crate) use stats::width;
 pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
-pub use uses::{arrays_mentioned, arrays_read};
+pub use uses::{arrays_mentioned, arrays_read, follows};
 pub use verify::{Verified, verify};
 pub use walk::{walk, walk_mut};

@@ -1,7 +1,7 @@
 //! Collects the arrays that instructions and operations use.
 
 use super::ids::{ArrayId, Reg};
-use super::ir::{Block, Instr, Op};
+use super::ir::{Block, Instr, Op, ScalarFn};
 use super::walk::walk;
 use std::collections::BTreeSet;
 
@@ -26,6 +26,35 @@ pub fn is_permutation(index: &[Reg], params: usize) -> bool {
     let mut sorted = index.to_vec();
     sorted.sort_unstable();
     sorted.into_iter().eq((0..params).map(Reg::new))
+}
+
+/// The dimensions of arrays whose index is `inner`, if `inner` follows `outer` wherever the function uses one of them.
+pub fn follows(code: &ScalarFn, outer: Reg, inner: Reg) -> Option<Vec<(ArrayId, usize)>> {
+    if code.results.iter().any(|r| [outer, inner].contains(r)) {
+        return None;
+    }
+    let mut found = vec![];
+    for i in walk(&code.instrs) {
+        let mut used = vec![];
+        i.direct_uses(&mut used);
+        if !used.iter().any(|r| [outer, inner].contains(r)) {
+            continue;
+        }
+        // An index that is checked is part of an error.
+        let Instr::Read { array, index, inside: true, .. } = i else { return None };
+        for (dim, pair) in
+            std::iter::once(&Reg::NONE).chain(index).chain([&Reg::NONE]).collect::<Vec<_>>().windows(2).enumerate()
+        {
+            match (*pair[0] == outer, *pair[1] == inner) {
+                (true, true) => found.push((*array, dim)),
+                (false, false) => {}
+                _ => return None,
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
 }
 
 impl Op {

@@ -73,7 +73,7 @@ pub fn isolated(program: &Program, stmt: &Stmt) -> Isolated {
 
 /// New numbers of arrays.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     numbers: BTreeMap<ArrayId, ArrayId>,
 }
 
@@ -111,7 +111,7 @@ impl Numbers {
         all.iter_mut().for_each(|a| self.array(a));
     }
     /// Gives all arrays in a block their new numbers.
-    pub(super) fn block(&self, b: &mut Block) {
+    pub(crate) fn block(&self, b: &mut Block) {
         b.walk_mut(|s| self.op(&mut s.op));
     }
     /// Gives the arrays of an operation their new numbers, without those in its blocks.

@@ -414,15 +414,15 @@ impl Space<'_> {
         let zero = b.constant(Scalar::I64(0));
         let largest = b.constant(Scalar::I64(MAX_EXTENT as i64));
         // Larger extents are errors of the statement, and so are more elements, if it stores them.
-        let bounds = |n: &Reg| [(Cmp::Gt, zero), (Cmp::Le, largest)].map(|(cmp, y)| op(&mut b, Op2::Cmp(cmp), *n, y));
+        let bounds = |n: &Reg| [(Cmp::Gt, zero), (Cmp::Le, largest)].map(|(cmp, y)| b.compare(cmp, *n, y));
         let mut has_elements: Vec<Reg> = n.iter().flat_map(bounds).collect();
         if self.is_stored {
             let sizes = n.iter().map(|n| cast(&mut b, *n)).collect::<Vec<_>>();
             let size = b.product(ScalarType::F64, sizes);
             let most = b.constant(Scalar::F64(MAX_SIZE as f64));
-            has_elements.extend(size.map(|size| op(&mut b, Op2::Cmp(Cmp::Le), size, most)));
+            has_elements.extend(size.map(|size| b.compare(Cmp::Le, size, most)));
         }
-        let has_elements = all_hold(&mut b, has_elements);
+        let has_elements = b.all(has_elements);
         let (then, outside) = b.block(|b| {
             let all = ends(b, &n);
             let paths: BTreeSet<&[Bound]> = self.checks.iter().map(|c| &c.path[..]).collect();
@@ -431,11 +431,11 @@ impl Space<'_> {
                 let inside = self.are_corners_inside(b, path, &ends, zero);
                 is_taken.into_iter().fold(inside, |inside, taken| {
                     let not = not(b, taken);
-                    op(b, Op2::Logic(Logic::Or), not, inside)
+                    b.test(Op2::Logic(Logic::Or), not, inside)
                 })
             });
-            let inside = inside.collect();
-            let inside = all_hold(b, inside);
+            let inside: Vec<Reg> = inside.collect();
+            let inside = b.all(inside);
             not(b, inside)
         });
         let (otherwise, no) = b.block(|b| b.constant(Scalar::Bool(false)));
@@ -464,14 +464,13 @@ impl Space<'_> {
             *end = b.index_op(pick, *end, bound);
         }
         let indices: BTreeSet<usize> = path.iter().filter_map(Bound::index).collect();
-        taken.extend(indices.into_iter().map(|x| op(b, Op2::Cmp(Cmp::Le), ends[x][0], ends[x][1])));
+        taken.extend(indices.into_iter().map(|x| b.compare(Cmp::Le, ends[x][0], ends[x][1])));
         (ends, taken)
     }
 
     /// Whether the indices of the checks on a path are within bounds at the corners.
     fn are_corners_inside(&self, b: &mut Builder, path: &[Bound], ends: &[[Reg; 2]], zero: Reg) -> Reg {
         let (mut inside, mut known) = (vec![], BTreeSet::new());
-        let compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| op(b, Op2::Cmp(cmp), x, y);
         for c in self.checks.iter().filter(|c| c.path == path) {
             let mut corners = BTreeMap::new();
             for (k, r) in c.index.iter().enumerate() {
@@ -487,18 +486,18 @@ impl Space<'_> {
                     Some(Simple::Index(r)) => ends[r.index()][1],
                 };
                 let extent = b.extent(c.array, k);
-                inside.push(compare(b, Cmp::Lt, largest, extent));
+                inside.push(b.compare(Cmp::Lt, largest, extent));
             }
             for (corner, components) in corners {
                 let index = self.index_at(b, c, &at(ends, &corner));
                 for k in components {
                     let extent = b.extent(c.array, k);
-                    inside.push(compare(b, Cmp::Ge, index[k], zero));
-                    inside.push(compare(b, Cmp::Lt, index[k], extent));
+                    inside.push(b.compare(Cmp::Ge, index[k], zero));
+                    inside.push(b.compare(Cmp::Lt, index[k], extent));
                 }
             }
         }
-        all_hold(b, inside)
+        b.all(inside)
     }
 
     /// A component of an index that is at least 0 everywhere.
@@ -525,14 +524,14 @@ impl Space<'_> {
             }
         }
         let index: Vec<Reg> = n.iter().map(|_| b.reg(ScalarType::I64)).collect();
-        let (cond, continues) = b.block(|b| op(b, Op2::Cmp(Cmp::Lt), index[0], n[0]));
+        let (cond, continues) = b.block(|b| b.compare(Cmp::Lt, index[0], n[0]));
         let (body, next) = b.block(|b| {
             b.inline(&checks_only(program, code), &index);
             let (mut next, mut carry) = (vec![], one);
             for d in (0..n.len()).rev() {
                 let mut own = b.index_op(Num2::Add, index[d], carry);
                 if d > 0 {
-                    let wraps = op(b, Op2::Cmp(Cmp::Eq), own, n[d]);
+                    let wraps = b.compare(Cmp::Eq, own, n[d]);
                     let [digit, more] = [0; 2].map(|_| b.reg(ScalarType::I64));
                     let merge = vec![(digit, zero, own), (more, one, zero)];
                     let (then, otherwise) = Default::default();
@@ -642,16 +641,5 @@ fn at(ends: &[[Reg; 2]], corner: &Corner) -> Vec<Reg> {
 fn cast(b: &mut Builder, n: Reg) -> Reg {
     let to = b.reg(ScalarType::F64);
     b.emit(Instr::Op1(to, Op1::Cast(ScalarType::F64), n));
-    to
-}
-
-fn all_hold(b: &mut Builder, conditions: Vec<Reg>) -> Reg {
-    let found = conditions.into_iter().reduce(|x, y| op(b, Op2::Logic(Logic::And), x, y));
-    found.unwrap_or_else(|| b.constant(Scalar::Bool(true)))
-}
-
-fn op(b: &mut Builder, op: Op2, x: Reg, y: Reg) -> Reg {
-    let to = b.reg(ScalarType::Bool);
-    b.emit(Instr::Op2(to, op, x, y));
     to
 }

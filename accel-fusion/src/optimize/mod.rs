@@ -83,8 +83,8 @@ mod value_numbers;
 mod vertical_fusion;
 
 pub(crate) use common_statements::share;
-pub(crate) use compact::compact;
 pub use compact::{Isolated, isolated};
+pub(crate) use compact::{Numbers, compact};
 pub use folded_rows::{FoldedRows, folded_rows};
 pub(crate) use hoisted_checks::{hoist_checks, hoist_checks_of_states};
 pub(crate) use horizontal_fusion::merge;

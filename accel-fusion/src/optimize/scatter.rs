@@ -166,7 +166,7 @@ fn is_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> ScalarFn {
     let source: Vec<Reg> = p.source.iter().map(|n| value(&mut b, n)).collect();
     let mut all = vec![];
     for n in &source {
-        all.extend([compare(&mut b, Cmp::Gt, *n, zero), compare(&mut b, Cmp::Le, *n, largest)]);
+        all.extend([b.compare(Cmp::Gt, *n, zero), b.compare(Cmp::Le, *n, largest)]);
     }
     // If the offset is within bounds, the other end is a sum that does not wrap.
     for (place, n) in places.iter().zip(&dims) {
@@ -177,23 +177,11 @@ fn is_inside(pass: &mut Pass, p: &Permute, places: &[TargetDim]) -> ScalarFn {
         }
         let n = value(&mut b, n);
         for end in ends {
-            all.extend([compare(&mut b, Cmp::Ge, end, zero), compare(&mut b, Cmp::Lt, end, n)]);
+            all.extend([b.compare(Cmp::Ge, end, zero), b.compare(Cmp::Lt, end, n)]);
         }
     }
-    let cond = all.into_iter().reduce(|x, y| and(&mut b, x, y)).into_iter().collect();
-    b.finish(cond)
-}
-
-fn compare(b: &mut Builder, cmp: Cmp, x: Reg, y: Reg) -> Reg {
-    let c = b.reg(ScalarType::Bool);
-    b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
-    c
-}
-
-fn and(b: &mut Builder, x: Reg, y: Reg) -> Reg {
-    let c = b.reg(ScalarType::Bool);
-    b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
-    c
+    let cond = b.all(all);
+    b.finish(vec![cond])
 }
 
 /// Whether the targets are a part of the array that differs from step to step of a loop: NOTE [Scatters in loops].
@@ -247,10 +235,16 @@ fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: S
 fn places(pass: &mut Pass, p: &Permute, target: &Cleaned) -> Option<Vec<TargetDim>> {
     let mut used = BTreeSet::new();
     let mut places: Vec<TargetDim> = vec![];
+    let mut outcomes = None;
     for d in 1..target.values.len() {
         let of_value = target.values[d].as_ref().and_then(|e| clamped(pass, p, e).or_else(|| plain(pass, e)));
-        let place =
-            of_value.filter(|place| pass.facts.is_known(&place.offset)).or_else(|| chosen(pass, p, target, d))?;
+        let place = match of_value.filter(|place| pass.facts.is_known(&place.offset)) {
+            Some(place) => place,
+            None => {
+                let outcomes = outcomes.get_or_insert_with(|| Outcomes::new(pass, p, &target.code));
+                chosen(pass, p, outcomes, d)?
+            }
+        };
         if place.param.is_some_and(|k| !used.insert(k)) {
             return None;
         }
@@ -402,25 +396,36 @@ fn clamped(pass: &Pass, p: &Permute, e: &Poly) -> Option<TargetDim> {
     with_edge(plain(pass, inner)?, p, others, |count| Some(vec![bound.clone(); count]))
 }
 
-/// A dimension of the target that one comparison of several chooses.
-fn chosen(pass: &mut Pass, p: &Permute, target: &Cleaned, d: usize) -> Option<TargetDim> {
-    let code = &target.code;
-    let comparison = |i: &Instr| if let Instr::Op2(to, Op2::Cmp(_), ..) = i { Some(*to) } else { None };
-    let all: Vec<Reg> = walk(&code.instrs).filter_map(comparison).collect();
-    if all.is_empty() || all.len() > MOST_COMPARISONS {
-        return None;
+/// The values of a target for all outcomes of its comparisons.
+struct Outcomes<'a> {
+    code: &'a ScalarFn,
+    comparisons: Vec<Reg>,
+    /// At the number of which they are the bits; empty if there are no comparisons, or too many.
+    values: Vec<Vec<Option<Poly>>>,
+}
+
+impl Outcomes<'_> {
+    fn new<'a>(pass: &mut Pass, p: &Permute, code: &'a ScalarFn) -> Outcomes<'a> {
+        let comparison = |i: &Instr| if let Instr::Op2(to, Op2::Cmp(_), ..) = i { Some(*to) } else { None };
+        let comparisons: Vec<Reg> = walk(&code.instrs).filter_map(comparison).collect();
+        let all = if (1..=MOST_COMPARISONS).contains(&comparisons.len()) { 1 << comparisons.len() } else { 0 };
+        let outcome = |bits: usize| {
+            let decisions = comparisons.iter().enumerate().map(|(k, r)| (*r, bits >> k & 1 == 1)).collect();
+            pass.preview(&decided(code, &decisions), &p.source).values
+        };
+        let values = (0..all).map(outcome).collect();
+        Outcomes { code, comparisons, values }
     }
-    // What it is for all outcomes, which are the bits of a number.
-    let outcome = |bits: usize| {
-        let decisions = all.iter().enumerate().map(|(k, r)| (*r, bits >> k & 1 == 1)).collect();
-        pass.preview(&decided(code, &decisions), &p.source).values[d].clone()
-    };
-    let values: Vec<Poly> = (0..1 << all.len()).map(outcome).collect::<Option<_>>()?;
+}
+
+/// A dimension of the target that one comparison of several chooses.
+fn chosen(pass: &mut Pass, p: &Permute, outcomes: &Outcomes, d: usize) -> Option<TargetDim> {
+    let values: Vec<&Poly> = outcomes.values.iter().map(|values| values[d].as_ref()).collect::<Option<_>>()?;
     let decides = |k: &usize| (0..values.len()).all(|bits| values[bits] == values[bits & 1 << k]);
-    let k = (0..all.len()).find(decides)?;
-    let (cond, if_false, if_true) = (all[k], values[0].clone(), values[1 << k].clone());
-    [(true, &if_true, &if_false), (false, &if_false, &if_true)].into_iter().find_map(|(value, inner, outer)| {
-        let [others] = implied(pass, p, code, cond, value).try_into().ok()?;
+    let k = (0..outcomes.comparisons.len()).find(decides).filter(|_| !values.is_empty())?;
+    let (cond, if_false, if_true) = (outcomes.comparisons[k], values[0], values[1 << k]);
+    [(true, if_true, if_false), (false, if_false, if_true)].into_iter().find_map(|(value, inner, outer)| {
+        let [others] = implied(pass, p, outcomes.code, cond, value).try_into().ok()?;
         let place = plain(pass, inner).filter(|place| pass.facts.is_known(&place.offset))?;
         let k = place.param?;
         let mut needed = vec![];
@@ -631,8 +636,7 @@ fn body(
         all = all.iter().flat_map(|before| here.iter().map(|source| before.and(source))).collect();
     }
     for source in all {
-        let all = source.conditions.into_iter().reduce(|x, y| and(&mut b, x, y));
-        let cond = all.unwrap_or_else(|| b.constant(Scalar::Bool(true)));
+        let cond = b.all(source.conditions);
         let (then, new) = b.block(|b| {
             let x = b.inline(inner, &source.index);
             b.inline(p.comb, &[x, old.clone()].concat())
@@ -667,25 +671,24 @@ fn sources(b: &mut Builder, pass: &mut Pass, p: &Permute, t: Reg, place: &Target
     };
     let offset = value(b, &place.offset);
     let Some(k) = place.param else {
-        return vec![Source { index: vec![], conditions: vec![compare(b, Cmp::Eq, t, offset)] }];
+        return vec![Source { index: vec![], conditions: vec![b.compare(Cmp::Eq, t, offset)] }];
     };
     let (x, y) = if place.reversed { (offset, t) } else { (t, offset) };
     let i = b.index_op(Num2::Sub, x, y);
     let (zero, n) = (b.constant(Scalar::I64(0)), value(b, &p.source[k]));
-    let mut conditions = vec![compare(b, Cmp::Ge, i, zero), compare(b, Cmp::Lt, i, n)];
+    let mut conditions = vec![b.compare(Cmp::Ge, i, zero), b.compare(Cmp::Lt, i, n)];
     let Some(edge) = &place.edge else {
         return vec![Source { index: vec![i], conditions }];
     };
     let [first, last] = if edge.is_last { [0, edge.moved()] } else { [edge.moved(), 0] };
     let (first, end) = (b.constant(Scalar::I64(first)), value(b, &p.source[k].plus_constant(-last)));
-    conditions = vec![compare(b, Cmp::Ge, i, first), compare(b, Cmp::Lt, i, end)];
+    conditions = vec![b.compare(Cmp::Ge, i, first), b.compare(Cmp::Lt, i, end)];
     let mut all = vec![Source { index: vec![i], conditions }];
-    for (j, target) in edge.targets.iter().enumerate() {
-        let j = j as i64;
+    for (j, target) in (0..).zip(&edge.targets) {
         let i = if edge.is_last { value(b, &p.source[k].plus_constant(-1 - j)) } else { b.constant(Scalar::I64(j)) };
-        let exists = if edge.is_last { compare(b, Cmp::Ge, i, zero) } else { compare(b, Cmp::Lt, i, n) };
+        let exists = if edge.is_last { b.compare(Cmp::Ge, i, zero) } else { b.compare(Cmp::Lt, i, n) };
         let target = value(b, target);
-        all.push(Source { index: vec![i], conditions: vec![compare(b, Cmp::Eq, t, target), exists] });
+        all.push(Source { index: vec![i], conditions: vec![b.compare(Cmp::Eq, t, target), exists] });
     }
     all
 }

@@ -15,10 +15,11 @@
 use super::value::value;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{
-    ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Reg, ScalarFn, Stmt, arrays_mentioned, walk, walk_mut,
+    ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Reg, ScalarFn, Stmt, arrays_read, follows, walk, walk_mut,
 };
+use crate::optimize::Numbers;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Cmp, Logic, Op2};
+use accel_core::repr::op::Cmp;
 use std::collections::{BTreeMap, BTreeSet};
 
 type Arrays = IndexVec<ArrayId, ArrayInfo>;
@@ -34,7 +35,7 @@ pub fn finer(arrays: &mut Arrays, to: &[ArrayId], body: &Block, form: FormStrips
         let inside = members(&body.stmts, &merged, dims)?;
         let (members, others): (Vec<_>, Vec<_>) = body.stmts.iter().zip(inside).partition(|(_, inside)| *inside);
         let statements = |found: Vec<(&Stmt, bool)>| found.into_iter().map(|(s, _)| s.clone()).collect::<Vec<_>>();
-        Merge::new(arrays, dims, &statements(members)).strips(to, statements(others), form)
+        Merge::new(arrays, dims).strips(to, statements(members), statements(others), form)
     })
 }
 
@@ -67,33 +68,19 @@ fn defined_mut(op: &mut Op) -> Vec<&mut ArrayId> {
 /// How many leading dimensions of a statement can be one.
 fn merged_dimensions(op: &Op) -> usize {
     let Some(code) = elements(op) else { return 0 };
-    let mut dims = op.scalar_fns()[0].1.results.len();
-    for i in walk(&code.instrs) {
-        let (mut used, mut prefix) = (vec![], 0);
-        match i {
-            Instr::Read { index, inside: true, .. } => {
-                prefix = index.iter().enumerate().take_while(|(k, r)| **r == *k).count();
-                used.extend(&index[prefix..]);
-            }
-            i => i.direct_uses(&mut used),
-        }
-        if prefix > 0 {
-            dims = dims.min(prefix);
-        }
-        used.iter().for_each(|r| dims = dims.min(r.index()));
-    }
-    code.results.iter().map(|r| r.index()).fold(dims, usize::min)
+    let follows = |d: &usize| {
+        let found = follows(code, Reg::new(d - 1), Reg::new(*d));
+        found.is_some_and(|found| found.iter().all(|(_, dim)| dim == d))
+    };
+    let rank = op.scalar_fns()[0].1.results.len();
+    rank.min(1) + (1..rank).take_while(follows).count()
 }
 
 /// The extents of the leading dimensions, as values, if all of them are extents of arrays.
 fn leading(extents: &ScalarFn, dims: usize) -> Option<Vec<String>> {
     let is_extent = |r: &Reg| extents.instrs.iter().any(|i| matches!(i, Instr::Extent(to, ..) if to == r));
-    let all_are = extents.results.get(..dims)?.iter().all(is_extent);
-    (0..dims)
-        .filter(|_| all_are)
-        .map(|k| value(extents, k))
-        .collect::<Option<Vec<_>>>()
-        .filter(|found| !found.is_empty())
+    let found = extents.results.iter().take(dims).enumerate().map(|(k, r)| value(extents, k).filter(|_| is_extent(r)));
+    found.collect()
 }
 
 /// The statements that are executed with their leading dimensions as one; `None` if finer strips of them save nothing.
@@ -103,22 +90,23 @@ fn members(stmts: &[Stmt], merged: &[usize], dims: usize) -> Option<Vec<bool>> {
     let mut inside = vec![];
     for (s, merged) in stmts.iter().zip(merged) {
         let own = leading(s.op.scalar_fns()[0].1, dims).filter(|_| *merged >= dims);
-        let (mut mentioned, element) = (BTreeSet::new(), elements(&s.op));
-        for (_, code) in s.op.scalar_fns() {
-            let is_element = element.is_some_and(|e| std::ptr::eq(e, code));
-            let not_read = |i: &&Instr| !is_element || !matches!(i, Instr::Read { .. });
-            walk(&code.instrs).filter(not_read).for_each(|i| arrays_mentioned(std::slice::from_ref(i), &mut mentioned));
-        }
         let mut read = BTreeSet::new();
-        element.into_iter().for_each(|e| arrays_mentioned(&e.instrs, &mut read));
-        let is_member = own.is_some()
-            && (extents.is_none() || extents == own)
-            && mentioned.is_disjoint(&defined)
-            && read.intersection(&defined).all(|a| results.contains(a));
+        elements(&s.op).into_iter().for_each(|code| arrays_read(&code.instrs, &mut read));
+        // Of the arrays of the strip, a member uses only elements of other members.
+        let is_possible = s.op.scalar_fns().iter().all(|(name, code)| {
+            walk(&code.instrs).all(|i| match i {
+                Instr::Read { array, .. } if ["body", "element"].contains(name) => {
+                    !defined.contains(array) || results.contains(array)
+                }
+                Instr::Read { array, .. } | Instr::Extent(_, array, _) => !defined.contains(array),
+                _ => true,
+            })
+        });
+        let is_member = own.is_some() && (extents.is_none() || extents == own) && is_possible;
         if is_member {
             extents = own;
             reads_another |= !read.is_disjoint(&results);
-            has_rows |= element.is_some_and(|e| e.params > dims);
+            has_rows |= elements(&s.op).is_some_and(|code| code.params > dims);
             results.extend(s.op.defines());
         }
         inside.push(is_member);
@@ -130,8 +118,6 @@ fn members(stmts: &[Stmt], merged: &[usize], dims: usize) -> Option<Vec<bool>> {
 struct Merge<'a> {
     arrays: &'a mut Arrays,
     dims: usize,
-    /// The statements as they were.
-    plain: Vec<Stmt>,
     /// The statements, after the reshapes of what they read.
     stmts: Vec<Stmt>,
     /// The arrays with other extents.
@@ -141,11 +127,8 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn new(arrays: &'a mut Arrays, dims: usize, plain: &[Stmt]) -> Merge<'a> {
-        let mut merge =
-            Merge { arrays, dims, plain: plain.to_vec(), stmts: vec![], merged: BTreeMap::new(), same: vec![] };
-        plain.iter().for_each(|s| merge.add(s));
-        merge
+    fn new(arrays: &'a mut Arrays, dims: usize) -> Merge<'a> {
+        Merge { arrays, dims, stmts: vec![], merged: BTreeMap::new(), same: vec![] }
     }
 
     fn add(&mut self, s: &Stmt) {
@@ -212,14 +195,15 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The statements in finer strips, and then `others`, with the results `to`.
-    fn strips(mut self, to: &[ArrayId], others: Vec<Stmt>, form: FormStrips) -> Option<Vec<Stmt>> {
+    /// The statements `plain` in finer strips, and then `others`, with the results `to`.
+    fn strips(mut self, to: &[ArrayId], plain: Vec<Stmt>, others: Vec<Stmt>, form: FormStrips) -> Option<Vec<Stmt>> {
         let mut used: BTreeSet<ArrayId> = to.iter().copied().collect();
         others.iter().for_each(|s| s.op.used_arrays(&mut used));
-        let site = self.plain[0].site;
+        let site = plain[0].site;
+        plain.iter().for_each(|s| self.add(s));
         let mut results = vec![];
         // The results, with the extents that they had.
-        for s in self.plain.clone() {
+        for s in &plain {
             let extents = s.op.scalar_fns()[0].1;
             for a in s.op.defines().into_iter().filter(|a| used.contains(a)) {
                 let back = if self.same.is_empty() { a } else { self.copy_of(a) };
@@ -238,7 +222,7 @@ impl<'a> Merge<'a> {
         let mut found = match self.same.is_empty() {
             true => std::mem::take(&mut strips.stmts),
             false => {
-                let otherwise = self.plain_copies(&results);
+                let otherwise = self.plain_copies(plain, &results);
                 let to = results.iter().map(|(a, _)| *a).collect();
                 let op = Op::If { to, cond: all_same(&self.same), then: (strips, backs), otherwise };
                 vec![Stmt { op, site }]
@@ -249,22 +233,13 @@ impl<'a> Merge<'a> {
     }
 
     /// The statements as they were, but with other names for what they define; and their results.
-    fn plain_copies(&mut self, results: &[(ArrayId, ArrayId)]) -> (Block, Vec<ArrayId>) {
-        let defined: Vec<ArrayId> = self.plain.iter().flat_map(|s| s.op.defines()).collect();
+    fn plain_copies(&mut self, stmts: Vec<Stmt>, results: &[(ArrayId, ArrayId)]) -> (Block, Vec<ArrayId>) {
+        let defined: Vec<ArrayId> = stmts.iter().flat_map(|s| s.op.defines()).collect();
         let names: BTreeMap<ArrayId, ArrayId> = defined.into_iter().map(|a| (a, self.copy_of(a))).collect();
-        let mut stmts = self.plain.clone();
-        for s in &mut stmts {
-            defined_mut(&mut s.op).into_iter().for_each(|a| *a = names[a]);
-            for code in s.op.scalar_fns_mut() {
-                walk_mut(&mut code.instrs, |i| match i {
-                    Instr::Read { array, .. } | Instr::Extent(_, array, _) => {
-                        *array = *names.get(array).unwrap_or(array)
-                    }
-                    _ => {}
-                });
-            }
-        }
-        (Block { stmts }, results.iter().map(|(a, _)| names[a]).collect())
+        let mut block = Block { stmts };
+        let copies = results.iter().map(|(a, _)| names[a]).collect();
+        Numbers::from(names).block(&mut block);
+        (block, copies)
     }
 }
 
@@ -279,16 +254,11 @@ fn as_one(extents: ScalarFn, dims: usize) -> ScalarFn {
 /// Whether all these extents are the same.
 fn all_same(same: &[[(ArrayId, usize); 2]]) -> ScalarFn {
     let mut b = Builder::new(&[]);
-    let compare = |b: &mut Builder, op: Op2, x: Reg, y: Reg| {
-        let to = b.reg(ScalarType::Bool);
-        b.emit(Instr::Op2(to, op, x, y));
-        to
-    };
     let mut all = vec![];
     for pair in same {
         let [x, y] = pair.map(|(a, k)| b.extent(a, k));
-        all.push(compare(&mut b, Op2::Cmp(Cmp::Eq), x, y));
+        all.push(b.compare(Cmp::Eq, x, y));
     }
-    let all = all.into_iter().reduce(|x, y| compare(&mut b, Op2::Logic(Logic::And), x, y));
-    b.finish(all.into_iter().collect())
+    let all = b.all(all);
+    b.finish(vec![all])
 }

@@ -16,7 +16,7 @@ use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
 use crate::optimize::hoisted_checks::{index_factors, keeps_all};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Cmp, Logic, Op2};
+use accel_core::repr::op::Cmp;
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -155,10 +155,8 @@ fn logged(program: &mut Program, row: Row, s: &Stmt, initial: ArrayId) -> Option
         bounds.extend([(Cmp::Ge, *i, zero), (Cmp::Lt, *i, n)]);
     }
     for (cmp, i, bound) in bounds {
-        let (holds, both) = (b.reg(ScalarType::Bool), b.reg(ScalarType::Bool));
-        b.emit(Instr::Op2(holds, Op2::Cmp(cmp), i, bound));
-        b.emit(Instr::Op2(both, Op2::Logic(Logic::And), inside, holds));
-        inside = both;
+        let holds = b.compare(cmp, i, bound);
+        inside = b.all([inside, holds]);
     }
     let (then, old) = b.block(|b| {
         let old: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
