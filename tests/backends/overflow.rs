@@ -16,6 +16,7 @@ use accel::interp::Interpreter;
 use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, MAX_EXTENT, RawArray};
+use accel::types::Dim6;
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use std::fmt::Debug;
 
@@ -252,4 +253,24 @@ fn edges_at_products_of_extents_that_wrap() {
     });
     let values = everywhere(&f, (&a, &b, &data)).expect("values");
     assert_eq!(values.to_vec()[..3], [i64::MAX, 1, 2]);
+}
+
+/// More dimensions than any array has: only the statement knows them. Their numbers are part of the error.
+#[test]
+fn sources_of_more_dimensions_than_arrays() {
+    type E = Exp<i64>;
+    let f = afun(|x: Acc<Vector<f64>>, k: I| {
+        let e = |i: i64| k.at(i);
+        let source: Acc<Array<Dim6, f64>> = generate((e(0), e(1), e(2), e(3), e(4), e(5)), |_| lit::<f64>(1.0));
+        permute(|a, b| a + b, x, |(_, j, ..): (E, E, E, E, E, E)| (true, j % 4), source)
+    });
+    let x = Array::vector(vec![1.0, 2.0, 3.0, 4.0]);
+    for (wrong, extents) in [(1, -1), (5, -1), (0, i64::MIN), (3, i64::MAX)] {
+        let mut k = vec![1; 6];
+        k[wrong] = extents;
+        let error = everywhere(&f, (&x, &Array::vector(k.clone()))).expect_err("an impossible extent");
+        assert!(error.to_string().contains(&format!("{k:?}")), "{error}");
+    }
+    let values = everywhere(&f, (&x, &Array::vector(vec![1, 2, 3, 1, 1, 1]))).expect("values");
+    assert_eq!(values.to_vec(), [4.0, 5.0, 3.0, 4.0]);
 }

@@ -4,6 +4,7 @@ mod budget;
 mod check;
 mod derived;
 mod directions;
+mod extents;
 mod programs;
 mod smallest;
 #[path = "../support/mod.rs"]

@@ -3,7 +3,7 @@
 use accel_core::error::Error;
 use accel_core::repr::Agreement;
 use accel_core::repr::op::Op2;
-use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Op, Program, SiteId, scalar_evaluation};
+use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Program, SiteId, scalar_evaluation};
 
 /// An index of a read out of bounds: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -30,6 +30,8 @@ pub const AGREE: i64 = 9;
 pub const ROWS: i64 = 10;
 /// A panic in a function that generated code calls: the site of the statement.
 pub const PANIC: i64 = 11;
+/// A failure whose record would be longer than [`record_length`]: the site of the statement, the kind.
+pub const SHORT: i64 = 12;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
@@ -40,24 +42,15 @@ pub fn division(op: Op2) -> usize {
 }
 
 /// The length of a record.
+///
+/// NOTE [Length of fault records]: a record ends with at most two lists of numbers, after the ranks of both. A list is an index or
+/// extents: it has as many numbers as an array has dimensions, or as a scalar function has results, and one more for the length of
+/// rows. So this does not repeat what each statement writes. [`Declarations`](crate::text::declarations::Declarations) gives the length
+/// of the whole program to all that writes records, which writes [`SHORT`] if it does not suffice.
 pub fn record_length(program: &Program) -> usize {
-    // The extents of rows have one more number than those of their results.
-    let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
-    let rows = |op: &Op| match op {
-        Op::While { to, init, .. } => to[init.len()..].iter().map(|a| 3 + 2 * program.arrays[*a].rank).max(),
-        Op::Keep { arrays, .. } => arrays.iter().map(|a| 3 + 2 * program.arrays[*a].rank).max(),
-        _ => None,
-    };
-    let lists = program.body.walk().filter_map(|s| rows(&s.op)).max().unwrap_or(0);
-    shape.max(lists).max(program.body.walk().map(|s| agreement(&s.op)).max().unwrap_or(0))
-}
-
-/// The length of a record of shapes that do not agree.
-fn agreement(op: &Op) -> usize {
-    match op {
-        Op::Agree { left, right, .. } => 5 + left.results.len() + right.results.len(),
-        _ => 0,
-    }
+    let ranks = program.arrays.iter().map(|a| a.rank);
+    let results = program.body.walk().flat_map(|s| s.op.scalar_fns()).map(|(_, code)| code.results.len());
+    5 + 2 * (1 + ranks.chain(results).max().unwrap_or(0))
 }
 
 /// The number of a condition in a record.
@@ -98,6 +91,7 @@ fn told(
     let op = at.to_string();
     Some(match kind {
         PANIC => Error::Internal(format!("a panic in {at}")),
+        SHORT => Error::Internal(format!("the fault record is too short for a failure of kind {what} in {at}")),
         DIVISION => Error::DivisionByZero { op: DIVISIONS.get(what)?, within: format!(" in {op}") },
         READ | TARGET => {
             // A read that is part of the statement itself, such as that of `backpermute`, has the statement's site.

@@ -43,15 +43,16 @@ pub struct Module {
 pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
-    let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);
+    let mut declarations = Declarations::new(program, Dialect::C);
+    (declarations.vector_math, declarations.vectors) = (options.vector_math, options.vectors);
     let numbers = are_all_numbers(program);
     let functions = kernels(program, &mut declarations, &body, numbers);
     let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
     // The host program is cold code: compilers need half as much time for each of its lines.
     let units = Units::new(&functions, host.lines().count() / 2);
     let calls_library = declarations.calls_library;
-    let declarations = declarations.print();
-    let source = [PRELUDE, &statements::prelude(), &declarations, &units.text, &units.first(&host)].concat();
+    let helpers = statements::prelude(declarations.record_length);
+    let source = [PRELUDE, &helpers, &declarations.print(), &units.text, &units.first(&host)].concat();
     Module { source, units: units.count, calls_library }
 }
 

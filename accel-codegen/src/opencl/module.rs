@@ -20,7 +20,6 @@ use crate::analysis::liveness::{self, Block, Step};
 use crate::shared::scan::Scan;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
-use crate::text::registers::Vectors;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Float1, Op1};
@@ -48,7 +47,7 @@ pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
 /// out to be able to fail.
 fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module, BTreeSet<usize>) {
     let dialect = Dialect::OpenCl { narrow: !target.wide, atomics_64: target.atomics_64 };
-    let mut declarations = Declarations::new(false, Vectors::default(), dialect);
+    let mut declarations = Declarations::new(program, dialect);
     let mut emitter = Emitter {
         program,
         target,

@@ -19,7 +19,6 @@ use crate::nest::verify::verify;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::primitives;
-use crate::text::registers::Vectors;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Op2;
@@ -100,8 +99,8 @@ pub fn nest_text(nest: &Nest, t: ScalarType, for_device: bool) -> Result<String,
     let dialect = if for_device { device } else { Dialect::C };
     verify(nest)?;
     fits(nest, dialect)?;
-    let mut declarations = Declarations::new(false, Vectors::default(), dialect);
     let program = Program::default();
+    let mut declarations = Declarations::new(&program, dialect);
     let mut w = Writer::new(&program, &mut declarations, SiteId::new(0));
     w.loop_nest(nest, t);
     Ok(w.finish())

@@ -1,6 +1,5 @@
 //! Calls of the thread pool in kernels.
 
-use crate::analysis::fault::record_length;
 use crate::text::writer::Writer;
 
 impl Writer<'_> {
@@ -11,7 +10,7 @@ impl Writer<'_> {
         self.declarations.declare_once("accel_parallel", || {
             "int (*accel_parallel)(function *, const array *, const task *, i64 count, i64 *fault, i64 length);".into()
         });
-        let length = record_length(self.program);
+        let length = self.declarations.record_length;
         self.line(format!("result = accel_parallel({function}, arrays, {tasks}, {count}, fault, {length});"));
     }
 }

@@ -3,6 +3,8 @@
 use super::dialect::Dialect;
 use super::parameters::Params;
 use super::registers::Vectors;
+use crate::analysis::fault::record_length;
+use accel_fusion::kernel::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The declarations that a text needs.
@@ -13,6 +15,8 @@ pub struct Declarations {
     pub vectors: Vectors,
     /// The dialect.
     pub dialect: Dialect,
+    /// The length of the fault record: NOTE [Length of fault records].
+    pub record_length: usize,
     /// The parameters of functions in OpenCL C, by the names of the functions.
     pub functions: BTreeMap<String, Params>,
     /// Whether any function can fail.
@@ -27,11 +31,20 @@ pub struct Declarations {
 }
 
 impl Declarations {
-    pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
-        let (functions, names) = (BTreeMap::new(), BTreeSet::new());
-        let (fails, calls_library) = (false, false);
-        let (outlined, texts) = (vec![], vec![]);
-        Declarations { vector_math, vectors, dialect, functions, fails, calls_library, outlined, texts, names }
+    /// No declarations yet, for a program and a dialect without vectors.
+    pub fn new(program: &Program, dialect: Dialect) -> Self {
+        Declarations {
+            vector_math: false,
+            vectors: Vectors::default(),
+            dialect,
+            record_length: record_length(program),
+            functions: BTreeMap::new(),
+            fails: false,
+            calls_library: false,
+            outlined: vec![],
+            texts: vec![],
+            names: BTreeSet::new(),
+        }
     }
 
     /// The parameters of a function.

@@ -1,6 +1,7 @@
 //! Checks at run time, and the fault record that a function writes when one fails.
 
 use super::writer::{Scope, Writer};
+use crate::analysis::fault::SHORT;
 use accel_fusion::kernel::{Reg, SiteId};
 
 impl Writer<'_> {
@@ -12,6 +13,9 @@ impl Writer<'_> {
             Scope::Lanes => return self.line(format!("if ({condition}) {}", self.give_up())),
             Scope::Lane => return self.line(format!("bad |= {condition};")),
         }
+        let is_short = 3 + index.len() > self.declarations.record_length;
+        debug_assert!(!is_short, "a record of kind {kind} with {} numbers", index.len());
+        let (kind, what, index) = if is_short { (SHORT, kind as usize, &[][..]) } else { (kind, what, index) };
         let (name, dialect) = (format!("fault{}", index.len()), self.dialect());
         self.declarations.fails = true;
         self.declarations.declare_once(&name, || {

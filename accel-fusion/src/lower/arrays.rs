@@ -242,6 +242,12 @@ impl Lower {
                 let array = self.acc(a, env).leaf();
                 let slx = self.scalars(env).closed(slx);
                 let site = self.site("slice", at);
+                // Reads check the index, too, but there are none if the result has no elements. Rows of loops are not checked twice.
+                let is_outside = self.open.len() == 1;
+                if is_outside && spec.kept().contains(&true) {
+                    let right = self.extents_of(array, spec.kept(), false);
+                    self.stmt(Op::Agree { agreement: Agreement::Inside, left: slx.clone(), right }, site);
+                }
                 self.slice(array, spec.kept(), &slx, site)
             }
             AccOp::Unit { .. }
@@ -289,11 +295,16 @@ impl Lower {
         b.finish(to)
     }
 
-    fn slice(&self, array: ArrayId, kept: &[bool], slx: &ScalarFn, site: SiteId) -> Delayed {
+    /// The extents of an array in the dimensions that a slice keeps, or in the others.
+    fn extents_of(&self, array: ArrayId, kept: &[bool], which: bool) -> ScalarFn {
         let mut b = Builder::new(&[]);
-        let dims = kept.iter().enumerate().filter(|(_, kept)| **kept);
+        let dims = kept.iter().enumerate().filter(|(_, kept)| **kept == which);
         let extents = dims.map(|(dim, _)| b.extent(array, dim)).collect();
-        let extents = b.finish(extents);
+        b.finish(extents)
+    }
+
+    fn slice(&self, array: ArrayId, kept: &[bool], slx: &ScalarFn, site: SiteId) -> Delayed {
+        let extents = self.extents_of(array, kept, true);
         let mut b = Builder::new(&index_types(kept.iter().filter(|kept| **kept).count()));
         let mut small = b.params().into_iter();
         let mut fixed = b.inline(slx, &[]).into_iter();

@@ -48,7 +48,7 @@ use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
-use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
+use accel_core::repr::{Agreement, MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`, for all indices of the source but those of an edge.
@@ -509,6 +509,8 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) ->
     if !has_known_extents(pass, p) {
         return false;
     }
+    // Of the source, only elements that the target has are visited, so nothing else finds that there can be no such source.
+    pass.agree(Agreement::Extents, [&p.extents, &Builder::new(&[]).finish(vec![])], site);
     let columns = pass.program.arrays[p.to].columns.clone();
     // The elements, indexed by the parameters that the target contains, in the order of the target's dimensions.
     let elements = if summed.is_empty() {

@@ -195,7 +195,7 @@ impl Pass<'_> {
     /// NOTE [Extents that were compared]: after the check, the extents are equal. If they are those of arrays, one name stands for
     /// both until the end of the block. Then what comes after it can have reads that are within bounds only because of the check, so no
     /// later pass may move it before the check.
-    fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
+    pub fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
         let sides = shapes.map(|c| self.preview(c, &[]));
         let [m, n] = shapes.map(|c| c.results.len());
         if agreement.is_of_one_operation() {

@@ -3,11 +3,18 @@
 #define COLD static __attribute__((cold, noinline))
 #define HELPER static __attribute__((noinline))
 
-COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
-    r->fault[0] = kind;
+// Writes a record with `lists` lists of extents of this rank; the caller writes the second one.
+COLD int bad_lists(run *r, i64 kind, const i64 *extents, i64 rank, i64 lists) {
+    const bool is_short = 3 + lists * rank > RECORD_LENGTH;
+    r->fault[0] = is_short ? SHORT : kind;
     r->fault[1] = r->site;
-    r->fault[2] = rank;
-    for (i64 k = 0; k < rank; k++) r->fault[3 + k] = extents[k];
+    r->fault[2] = is_short ? kind : rank;
+    for (i64 k = 0; k < rank && !is_short; k++) r->fault[3 + k] = extents[k];
+    return !is_short;
+}
+
+COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
+    bad_lists(r, kind, extents, rank, 1);
     return 1;
 }
 
@@ -95,8 +102,9 @@ HELPER i64 row_size(run *r, i64 rows, i64 *list, const i64 *row, i64 rank) {
         other |= list[k + 1] != row[k];
     }
     if (!other) return size(row, rank);
-    bad(r, ROWS, list + 1, rank);
-    for (i64 k = 0; k < rank; k++) r->fault[3 + rank + k] = row[k];
+    if (bad_lists(r, ROWS, list + 1, rank, 2)) {
+        for (i64 k = 0; k < rank; k++) r->fault[3 + rank + k] = row[k];
+    }
     return -1;
 }
 

@@ -7,7 +7,6 @@
 //! fails; `accel_run` then finds out why.
 
 use super::writer::Host;
-use crate::analysis::fault::record_length;
 use accel_fusion::kernel::ArrayId;
 use std::fmt::Write;
 
@@ -25,7 +24,7 @@ impl Host<'_> {
             copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, &given[{k}].value, sizeof c{c});\n"));
         let found =
             copies(&program.results, |k, c| format!("    __builtin_memcpy(&found[{k}].value, &c{c}, sizeof c{c});\n"));
-        let (addresses, length) = (addresses.join(", "), record_length(program));
+        let (addresses, length) = (addresses.join(", "), self.w.declarations.record_length);
         let _ = write!(
             self.functions,
             "

@@ -19,11 +19,11 @@ use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId, sc
 use std::collections::BTreeSet;
 
 /// The functions that the statements use.
-pub fn prelude() -> String {
-    let (negative, memory, rows) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS);
+pub fn prelude(record_length: usize) -> String {
+    let (negative, memory, rows, short) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS, fault::SHORT);
     format!(
-        "enum {{ SMALL = {SERIAL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows} }};\n\
-         #define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
+        "enum {{ SMALL = {SERIAL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows}, SHORT = {short} }};\n\
+         #define RECORD_LENGTH {record_length}\n#define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
         include_str!("prelude.c")
     )
 }
