@@ -304,6 +304,22 @@ fn all_passes_keep_what_updates_mean() {
     check_some(6, UPDATES, |p| agrees(native(), p, true, CLOSE));
 }
 
+/// Functions of neighbours, whose adjoints share work and factors.
+const STENCILS: Features = Features { chains: 0, updates: 0, stencils: 100, ..SMOOTH };
+
+#[test]
+fn all_passes_keep_what_stencils_mean() {
+    check_some(60, STENCILS, agrees_after_all_passes);
+    check_some(6, STENCILS, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn all_passes_keep_what_many_stencils_mean() {
+    check_some(1000, STENCILS, agrees_after_all_passes);
+    check_some(100, STENCILS, |p| agrees(native(), p, true, CLOSE));
+}
+
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn all_passes_keep_what_many_chains_mean() {

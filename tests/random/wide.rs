@@ -22,6 +22,7 @@ pub mod rust;
 pub mod scalar;
 pub mod shrink;
 pub mod small;
+mod stencils;
 pub mod surface;
 pub mod types;
 mod updating;

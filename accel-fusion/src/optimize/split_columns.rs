@@ -355,7 +355,10 @@ fn common_values(body: &ScalarFn, results: Vec<Reg>) -> Vec<Reg> {
             return results;
         }
         left.retain(|k| !found.contains(k));
-        values.push(value);
+        // It may be what an earlier result is, or what another choice of fewer results led to.
+        if !values.contains(&value) {
+            values.push(value);
+        }
     }
     values
 }

@@ -22,12 +22,16 @@ pub struct Features {
     pub chains: usize,
     /// How many of the others begin with loops that update their states, see `updating.rs`.
     pub updates: usize,
+    /// How many of the others begin with functions of neighbours, see `stencils.rs`.
+    pub stencils: usize,
 }
 
 /// All operations, without failures.
-pub const EVERYTHING: Features = Features { smooth: false, unchecked: false, matrices: true, chains: 10, updates: 5 };
+pub const EVERYTHING: Features =
+    Features { smooth: false, unchecked: false, matrices: true, chains: 10, updates: 5, stencils: 5 };
 /// What has derivatives.
-pub const SMOOTH: Features = Features { smooth: true, unchecked: false, matrices: true, chains: 20, updates: 10 };
+pub const SMOOTH: Features =
+    Features { smooth: true, unchecked: false, matrices: true, chains: 20, updates: 10, stencils: 10 };
 
 /// The largest number of elements of an array.
 const MOST_ELEMENTS: usize = 40;
@@ -78,6 +82,7 @@ fn made(mut r: Random, steps: usize, features: Features) -> Program {
     let mut defs = match () {
         () if m.r.chance(features.chains) => m.chain(),
         () if m.r.chance(features.updates) => m.updating_loops(),
+        () if m.r.chance(features.stencils) => m.stencils(),
         () => vec![],
     };
     let wanted = 1 + m.r.below(limits.steps);
