@@ -2,7 +2,8 @@
 //!
 //! By default, a test checks a fixed number of programs from a fixed seed on. `ACCEL_RANDOM_SEED` is another first seed: the seed of
 //! case i is the first seed plus i, so the seed that a failure prints repeats it at once. `ACCEL_RANDOM_CASES` is another number.
-//! `ACCEL_RANDOM_SECONDS` ends a test earlier, when this time is over.
+//! `ACCEL_RANDOM_SECONDS` ends a test earlier, when this time is over, and `ACCEL_RANDOM_PERCENT` after this part of the programs: the same
+//! ones on each machine.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ fn number(name: &str) -> Option<u64> {
 pub fn chunks(seeds: Range<u64>, size: u64) -> impl Iterator<Item = Range<u64>> {
     let first = number("ACCEL_RANDOM_SEED").unwrap_or(seeds.start);
     let cases = number("ACCEL_RANDOM_CASES").unwrap_or(seeds.end - seeds.start);
+    let cases = number("ACCEL_RANDOM_PERCENT").map_or(cases, |percent| (cases * percent).div_ceil(100));
     let (start, limit) = (Instant::now(), number("ACCEL_RANDOM_SECONDS").map(Duration::from_secs));
     let chunks = (first..first + cases).step_by(size as usize).map(move |k| k..(k + size).min(first + cases));
     chunks.take_while(move |chunk| chunk.start == first || limit.is_none_or(|limit| start.elapsed() < limit))
