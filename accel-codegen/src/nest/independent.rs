@@ -4,7 +4,7 @@
 //! iterations of a nest that was lowered from one operation write different numbers, or (where a split repeats the last
 //! iteration) the same numbers again. So it remains to check that no iteration reads what another one writes.
 
-use super::edit::{Access, Why, accesses, all_accesses, allocated, loops_around, waits, walk, written};
+use super::edit::{Access, Why, all_accesses, allocated, loops_around, waits, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,36 +152,6 @@ impl Values {
             span.zip(step).is_some_and(|(span, step)| span < step)
         })
     }
-}
-
-/// Checks that the iterations of two loops with the same range can be executed in any order, as long as each iteration of
-/// the first loop comes before that of the second one with the same number. Of what one writes and the other uses, an
-/// iteration must use only the part with its own number as the index along some dimension.
-///
-/// # Errors
-/// The loops have another number in common, or items wait for each other in them.
-pub fn keep_to_their_iterations(nest: &Nest, a: (Reg, &[Node]), b: (Reg, &[Node])) -> Result<(), Why> {
-    if waits(a.1) || waits(b.1) {
-        return Err(Why(format!("items wait for each other in the loops over x{} and x{}", a.0, b.0)));
-    }
-    let (first, second) = (accesses(a.1), accesses(b.1));
-    for (x, writes) in &first {
-        for (y, _) in
-            second.iter().filter(|(y, also)| (*writes || *also) && are_same_memory(nest, x.buffer(), y.buffer()))
-        {
-            let own = match (x, y) {
-                (Access::Place(p), Access::Place(q)) => {
-                    let of = |i: &Affine, var: Reg| i.as_register() == Some(var);
-                    p.index.iter().zip(&q.index).any(|(i, j)| of(i, a.0) && of(j, b.0))
-                }
-                _ => false,
-            };
-            if !own {
-                return Err(Why(format!("the loops over x{} and x{} both use b{}", a.0, b.0, x.buffer())));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Whether two buffers are the same memory, as buffers of the same array are.

@@ -12,26 +12,14 @@
 //! rfactor l 8 l0               combines in 8 lanes, and then these; l0 is the loop over vectors
 //! vectorise lane
 //! bind i parallel              divides the iterations among tasks; also `unroll`, `group 0` and `item 0`
-//! fuse i                       moves the body of the next loop into this one
-//! fission i 1 i'               the rest of the body, after the first step that writes, has the loop i'
-//! unswitch i                   tests a condition outside the loop
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
-//! compute_at i b1 j0           moves the loop that writes buffer 1 into the loop j0, for what an iteration of that reads
-//! hint b1 nontemporal          stores to buffer 1 bypass the caches
-//! hint i b1 prefetch 16         requests what the loop i will read from buffer 1 in 16 iterations
-//! cooperative k0 b1            the items of a group copy from buffer 1 together
 //! ```
 
 use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
 use super::transform::bind::bind;
-use super::transform::compute_at::compute_at;
-use super::transform::cooperative::cooperative;
-use super::transform::fission::fission;
-use super::transform::fuse::fuse;
-use super::transform::hint::{nontemporal, prefetch};
 use super::transform::hold::hold;
 use super::transform::interchange::interchange;
 use super::transform::rfactor::rfactor;
@@ -40,7 +28,6 @@ use super::transform::split::{Tail, split};
 use super::transform::stage::stage;
 use super::transform::tidy::tidy;
 use super::transform::unroll_jam::unroll_jam;
-use super::transform::unswitch::unswitch;
 use super::transform::vectorise::vectorise;
 use accel_fusion::kernel::Reg;
 use std::collections::BTreeMap;
@@ -76,29 +63,8 @@ impl Scheduler {
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["hold", name] => hold(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
-            ["compute_at", name, buffer, to] => {
-                compute_at(nest, self.named(name)?, self.buffer(buffer)?, self.named(to)?)?
-            }
-            ["cooperative", name, buffer] => cooperative(nest, self.named(name)?, self.buffer(buffer)?)?,
-            ["hint", buffer, "nontemporal"] => nontemporal(nest, self.buffer(buffer)?)?,
-            ["hint", name, buffer, "prefetch", ahead] => {
-                prefetch(nest, self.named(name)?, self.buffer(buffer)?, number(ahead)?)?
-            }
             ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
-            ["unswitch", name] => unswitch(nest, self.named(name)?)?,
-            ["fuse", name] => {
-                let kept = self.named(name)?;
-                let (nest, gone) = fuse(nest, kept)?;
-                self.names.values_mut().filter(|r| **r == gone).for_each(|r| *r = kept);
-                nest
-            }
-            ["fission", name, count, new] => {
-                let count = usize::try_from(number(count)?).map_err(|e| Why(e.to_string()))?;
-                let (nest, second) = fission(nest, self.named(name)?, count)?;
-                self.names.insert(new.into(), second);
-                nest
-            }
             ["rfactor", name, lanes, new] => {
                 let (nest, outer) = rfactor(nest, self.named(name)?, number(lanes)?)?;
                 self.names.insert(new.into(), outer);

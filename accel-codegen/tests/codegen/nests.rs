@@ -222,12 +222,11 @@ impl Naive {
 }
 
 /// A random step on these loops, whose new loops are named after `at`.
-fn step(g: &mut Gen, naive: &Naive, loops: &mut Vec<String>, at: usize) -> String {
+fn step(g: &mut Gen, loops: &mut Vec<String>, at: usize) -> String {
     let name = g.choose(loops).cloned().unwrap_or_default();
     let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
     let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
-    let before = g.choose(&naive.before).cloned().unwrap_or_default();
-    let step = match u8::arbitrary(g) % 23 {
+    let step = match u8::arbitrary(g) % 15 {
         0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
         1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
         3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
@@ -235,27 +234,20 @@ fn step(g: &mut Gen, naive: &Naive, loops: &mut Vec<String>, at: usize) -> Strin
         5 | 6 => format!("unroll {name}"),
         7 => format!("accumulate {name}"),
         8 => format!("rfactor {name} {factor} {}", new[0]),
-        9 | 10 => format!("fission {name} 1 {}", new[0]),
-        11 => format!("fuse {name}"),
-        12 => format!("unswitch {name}"),
-        13 => format!("bind {name} parallel"),
-        14 => format!("bind {name} unroll"),
-        15 => format!("bind {name} group 0"),
-        16 => format!("bind {name} item 1"),
-        17 => format!("compute_at {before} b2 {name}"),
-        18 => format!("cooperative {name} b1"),
-        19 => format!("hint {name} b2 prefetch {factor}"),
-        20 => "hint b0 nontemporal".into(),
-        21 => format!("hold {name}"),
+        9 => format!("bind {name} parallel"),
+        10 => format!("bind {name} unroll"),
+        11 => format!("bind {name} group 0"),
+        12 => format!("bind {name} item 1"),
+        13 => format!("hold {name}"),
         _ => format!("specialise {name}"),
     };
-    if ["split", "rfactor", "fission"].iter().any(|t| step.starts_with(t)) {
+    if ["split", "rfactor"].iter().any(|t| step.starts_with(t)) {
         loops.extend(new);
     }
     step
 }
 
-/// The steps that divide a result among groups, and these among items, which copy together what they read.
+/// The steps that divide a result among groups, and these among items.
 fn groups(g: &mut Gen, naive: &Naive) -> Vec<String> {
     let [a, b, c] = [0; 3].map(|_| *g.choose(&[1, 2, 3, 4]).unwrap_or(&2));
     let last = naive.inner.last().cloned().unwrap_or_default();
@@ -270,8 +262,6 @@ fn groups(g: &mut Gen, naive: &Naive) -> Vec<String> {
         "bind gy group 0".into(),
         "bind iy item 0".into(),
         "bind ix item 1".into(),
-        "cooperative k0 b1".into(),
-        "cooperative k0 b2".into(),
     ];
     // Any of them may be missing.
     if bool::arbitrary(g) {
@@ -289,15 +279,8 @@ impl Arbitrary for Case {
             steps.extend(groups(g, &naive));
             loops.extend(["gx", "ix", "gy", "iy", "k0", "k1"].map(String::from));
         }
-        if let (Some(first), true) = (naive.before.first(), bool::arbitrary(g)) {
-            let whole = &naive.outer[0];
-            match bool::arbitrary(g) {
-                true => steps.push(format!("compute_at {first} b2 {whole}")),
-                false => steps.extend([format!("split {whole} 3 clamp c0 c1"), format!("compute_at {first} b2 c0")]),
-            }
-        }
         for at in 0..usize::arbitrary(g) % 9 {
-            steps.push(step(g, &naive, &mut loops, at));
+            steps.push(step(g, &mut loops, at));
         }
         if bool::arbitrary(g) {
             steps.push(format!("vectorise {}", g.choose(&loops).cloned().unwrap_or_default()));

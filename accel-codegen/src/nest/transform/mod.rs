@@ -3,20 +3,13 @@
 
 pub mod accumulate;
 pub mod bind;
-pub mod compute_at;
-pub mod cooperative;
 pub mod copy;
-pub mod fission;
-pub mod fuse;
-pub mod hint;
 pub mod hold;
 pub mod interchange;
-pub mod part;
 pub mod rfactor;
 pub mod specialise;
 pub mod split;
 pub mod stage;
 pub mod tidy;
 pub mod unroll_jam;
-pub mod unswitch;
 pub mod vectorise;
