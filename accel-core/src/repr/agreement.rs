@@ -1,6 +1,6 @@
 //! Agreement: what an operation requires of two shapes, such as equal extents (see the glossary of the book: agreement).
 
-use super::array::checked_size;
+use super::array::{MAX_EXTENT, checked_size};
 use crate::error::{Error, Result};
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Agreement {
     Inner,
     /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
     /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum, which is
-    /// `i64::MAX` if it is larger.
+    /// some number that is no extent if it is larger than any extent.
     Segments,
     /// The outermost extents are equal: the operation takes one row of each array at a time.
     Rows,
@@ -135,7 +135,7 @@ impl Agreement {
         if let (Agreement::Segments, [total]) = (self, left) {
             let expected = "segments that fill the rows".into();
             let found = match *total {
-                i64::MAX => {
+                n if usize::try_from(n).is_ok_and(|n| n > MAX_EXTENT) => {
                     format!("segments with more elements together than any array has, in rows of the shape {right:?}")
                 }
                 0.. => format!("segments with {total} elements together, in rows of the shape {right:?}"),

@@ -5,12 +5,12 @@
 //! and columns at the edges. If another element stands there, each dimension has a question of its own then, so that the compiler knows
 //! where the few indices of an edge go: the adjoints are gathers. Clamped indices need no question, because the compiler knows them.
 
+use super::extents::largest_extent;
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
-use super::primitives::agree_shapes;
+use super::primitives::bounded;
 use super::{Acc, Exp, IntoExp, IntoShape, ToExp, cond, generate, shape};
 use crate::array::Array;
-use crate::repr::Agreement;
 use crate::types::{Elt, Shape};
 use std::panic::Location;
 
@@ -124,11 +124,9 @@ pub fn pad<Sh: Shape, T: Elt>(
     let site = ("pad", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let (before, after) = (components(before.into_shape()), components(after.into_shape()));
-    // Otherwise elements would be cut off.
-    let xs = [&before, &after].into_iter().fold(xs, |xs, widths| {
-        let at_least_0: Vec<_> = widths.iter().map(|n| n.max(0)).collect();
-        agree_shapes(site, Agreement::All, from_components::<Sh>(&at_least_0), from_components::<Sh>(widths), xs)
-    });
+    // A negative width would cut elements off.
+    let bounds = |_| (0i64.to_exp(), largest_extent());
+    let xs = [&before, &after].into_iter().fold(xs, |xs, widths| bounded::<Sh, _, _>(site, widths, bounds, xs));
     let extents = components(shape(xs)).into_iter().zip(before.iter().zip(after)).map(|(n, (a, b))| n + *a + b);
     generate(from_components::<Sh>(&extents.collect::<Vec<_>>()), |ix| {
         let places = components(ix.into_shape()).into_iter().zip(&before).map(|(i, a)| i - *a);

@@ -1,9 +1,10 @@
 //! Arrays put together, taken apart, turned round and repeated, along any axis.
 
 use super::axes::HasAxis;
+use super::extents::largest_extent;
 use super::graph::attribute_to;
 use super::index::{components, from_components};
-use super::primitives::{agree, agree_shapes, failed};
+use super::primitives::{agree, agree_shapes, bounded, failed};
 use super::slicing::Position;
 use super::{
     Acc, All, Exp, IntoShape, ToExp, backpermute, concat, cond, generate, index_head, replicate, replicate_inner,
@@ -174,7 +175,8 @@ fn along<const K: usize, Sh: Shape + HasAxis<K>, T: Elt>(
     backpermute(from_components::<Sh>(&extents), source, xs)
 }
 
-/// The array repeated as often as `times` says, along each dimension: `tile((2, 3), m)` is `tile(m, (2, 3))` in NumPy.
+/// The array repeated as often as `times` says, along each dimension: `tile((2, 3), m)` is `tile(m, (2, 3))` in NumPy. A negative number
+/// is an error when the program runs.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -187,8 +189,11 @@ fn along<const K: usize, Sh: Shape + HasAxis<K>, T: Elt>(
 /// ```
 #[track_caller]
 pub fn tile<S: IntoShape, T: Elt>(times: S, xs: Arr<S::Sh, T>) -> Arr<S::Sh, T> {
-    let _site = attribute_to("tile", Location::caller());
+    let site = ("tile", Location::caller());
+    let _site = attribute_to(site.0, site.1);
     let (times, extents) = (components(times.into_shape()), components(shape(xs)));
+    let bounds = |k: usize| (0i64.to_exp(), largest_extent() / extents[k].max(1));
+    let xs = bounded::<S::Sh, _, _>(site, &times, bounds, xs);
     let sh: Vec<_> = times.iter().zip(&extents).map(|(k, n)| *k * *n).collect();
     let source = |ix: <S::Sh as Shape>::Index| {
         let places: Vec<_> = components(ix.into_shape()).into_iter().zip(&extents).map(|(i, n)| i % *n).collect();

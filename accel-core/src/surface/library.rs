@@ -3,7 +3,7 @@
 use super::graph::attribute_to;
 use super::{
     Acc, Exp, IntoShape, ToExp, backpermute, column, cond, constant, fold1, generate, imap, index_head, index_tail,
-    map, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, zip_with_min,
+    lit, map, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, zip_with_min,
 };
 use crate::array::{Array, Matrix, Scalar, Vector};
 use crate::types::{Elt, Floating, Num, Primitive, Shape, Snoc};
@@ -157,7 +157,11 @@ pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl 
 
 /// Number `i` of the numbers with equal distances from `first` to `last`, which is number `steps`, and exact.
 pub(super) fn rung<T: Floating>(first: Exp<T>, last: Exp<T>, i: Exp<i64>, steps: Exp<i64>) -> Exp<T> {
-    cond::<T>(i.lt(steps), first + (last - first) * (i.cast::<T>() / steps.cast::<T>()), last)
+    let (width, share) = (last - first, i.cast::<T>() / steps.cast::<T>());
+    // The width may overflow, but a mean does not.
+    let mean = |share: Exp<T>| first * (lit::<T>(1.0) - share) + last * share;
+    let inner = cond::<T>(width.is_finite(), first + width * share, mean(share));
+    cond::<T>(i.lt(steps), inner, last)
 }
 
 /// The products of all pairs of elements of two vectors, as a matrix with a row for each element of `xs`. In NumPy, `outer(xs, ys)`.
@@ -179,8 +183,10 @@ pub fn diff<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
 #[track_caller]
 pub fn roll<Sh: Shape, T: Elt>(k: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("roll", Location::caller());
-    let (sh, k) = (shape(xs), k.to_exp());
+    let sh = shape(xs);
     let n = index_head(sh);
+    // A difference that wraps would be another place.
+    let k = k.to_exp().rem_euclid(n.max(1));
     let source = |ix: <Snoc<Sh> as Shape>::Index| {
         let ix = ix.into_shape();
         snoc(index_tail(ix), (index_head(ix) - k).rem_euclid(n))

@@ -4,7 +4,7 @@ use super::graph::{ArrayOp, Builder, Dir, Handle, ScalarOp, attribute_to, build,
 use super::handles::{Acc, Exp};
 use super::index::{components, from_components};
 use super::nodes::{At, Closure, closure};
-use super::slicing::{Part, Replication, Slicing, kept_extents, larger_index};
+use super::slicing::{Part, Replication, Slicing, kept_extents, larger_index, steps_checked};
 use crate::array::Array;
 use crate::ast::ty::Repr;
 use crate::error::Error;
@@ -125,6 +125,26 @@ pub(super) fn agree_shapes<L: Shape, M: Shape, Sh: Shape, T: Elt>(
         let (left, right, a) = (b.id(left.handle()), b.id(right.handle()), b.id(xs.handle()));
         ArrayOp::Agree { agreement, left, right, a }
     })
+}
+
+/// The array `xs`, after a check that each of some numbers lies within its bounds, both included.
+///
+/// NOTE [Extents do not wrap]: extents of arrays are at most [`MAX_EXTENT`], so sums of a few of them never wrap. A number that a user
+/// writes may be any, and what is computed of it could be an extent by chance. So a function that adds such a number to extents,
+/// multiplies or divides by it, checks its bounds first. The extents themselves stay sums and products, which the compiler knows. Sums
+/// of whole arrays, such as those of the lengths of segments, are [`plus`](super::extents::plus).
+pub(super) fn bounded<L: Shape, Sh: Shape, T: Elt>(
+    site: (&'static str, At),
+    numbers: &[Exp<i64>],
+    bounds: impl Fn(usize) -> (Exp<i64>, Exp<i64>),
+    xs: Arr<Sh, T>,
+) -> Arr<Sh, T> {
+    let inside = numbers.iter().enumerate().map(|(k, n)| {
+        let (least, most) = bounds(k);
+        n.max(least).min(most)
+    });
+    let inside = from_components::<L>(&inside.collect::<Vec<_>>());
+    agree_shapes(site, Agreement::All, inside, from_components::<L>(numbers), xs)
 }
 
 /// The array itself, under a name. Tracing (`accel::trace`) finds the array and its adjoint by this name; elsewhere
@@ -377,6 +397,7 @@ pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small,
     let _site = attribute_to(name, at);
     let extents = components(super::shape(xs));
     let parts = dims.parts(&extents);
+    let xs = steps_checked((name, at), &parts, xs);
     if parts.iter().any(|part| matches!(part, Part::Range { .. })) {
         let sh = kept_extents::<S::Small>(&parts, &extents);
         return backpermute(sh, |ix| larger_index::<S::Small, S::Large>(&parts, ix), xs);

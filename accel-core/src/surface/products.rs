@@ -1,9 +1,11 @@
 //! Products of many pairs of matrices, and of a sparse matrix.
 
+use super::extents::cut_off;
 use super::graph::attribute_to;
 use super::primitives::{agree, agree_shapes};
 use super::{
-    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, replicate, shape, sum, the, while_, zip_with_min,
+    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, map, replicate, shape, sum, the, while_,
+    zip_with_min,
 };
 use crate::array::{Array, Vector};
 use crate::repr::Agreement;
@@ -67,8 +69,9 @@ pub fn csr_matvec<T: Num>(
     let site = ("csr_matvec", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let rows = pointers.len() - 1;
-    let least = the(fold(|a, b| a.min(b), 0, diff(pointers)));
-    let total = cond::<i64>(least.lt(0), least, pointers.at(rows) - pointers.at(0));
+    let near = map(cut_off, pointers);
+    let least = the(fold(|a, b| a.min(b), 0, diff(near)));
+    let total = cond::<i64>(least.lt(0), least, near.at(rows) - near.at(0));
     let values = agree_shapes(site, Agreement::Segments, total.into_shape(), shape(values), values);
     let values = agree(site, Agreement::All, columns, values);
     generate(rows, |i| {

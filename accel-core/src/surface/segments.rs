@@ -4,14 +4,15 @@
 //! (Blelloch, "Prefix sums and their applications", 1990, section 1.5). So they are balanced whatever the lengths are,
 //! and their derivatives are those of scans.
 
+use super::extents::{cut_off, plus};
 use super::graph::{attribute_to, users};
 use super::index::{index_head, index_tail, snoc};
 use super::node::Dir;
 use super::nodes::At;
 use super::primitives::agree_shapes;
 use super::{
-    Acc, Exp, IntoShape, ToExp, backpermute, cond, constant, fill, fold, generate, imap, map, permute, scanl, scanl1,
-    scanr1, shape, the, zip_min,
+    Acc, Exp, IntoShape, ToExp, backpermute, cond, fill, fold, generate, imap, map, permute, scanl, scanl1, scanr1,
+    shape, the, zip_min,
 };
 use crate::array::{Array, Vector};
 use crate::repr::Agreement;
@@ -33,9 +34,7 @@ impl Segments {
     /// The segments of these lengths, which must fill the innermost rows of `xs`.
     fn new<Sh: Shape, T: Elt>(site: (&'static str, At), lengths: Acc<Vector<i64>>, xs: Arr<Snoc<Sh>, T>) -> Segments {
         let least = the(fold(|x, y| x.min(y), 0i64, lengths));
-        // A sum that wraps could be the extent by chance.
-        let most = constant(i64::MAX);
-        let sum = fold(|x, y| cond::<i64>(x.gt(most - y), most, x + y), 0i64, lengths);
+        let sum = fold(plus, 0i64, map(cut_off, lengths));
         let total = cond::<i64>(least.lt(0), least, the(sum));
         let lengths = agree_shapes(site, Agreement::Segments, total.into_shape(), shape(xs), lengths);
         Segments::starting(scanl(|x, y| x + y, 0i64, lengths), index_head(shape(xs)))

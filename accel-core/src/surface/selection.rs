@@ -3,11 +3,12 @@
 //! All of them count, and scatter what they count: a scan gives the places of the elements, and the last sum is the length. So they
 //! are differentiated as gathers and scatters are.
 
+use super::extents::{cut_off, plus};
 use super::graph::{attribute_to, users};
 use super::library::rung;
 use super::{
     Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, take, the,
-    zip_with,
+    while_, zip_with,
 };
 use crate::array::{Scalar, Vector};
 use crate::types::{Elt, Floating, Num, Primitive};
@@ -56,7 +57,11 @@ pub fn unique<K: Primitive>(xs: Acc<Vector<K>>) -> Acc<Vector<K>> {
     let _site = attribute_to("unique", Location::caller());
     let order = argsort(xs);
     let sorted = gather(order, xs);
-    let first = generate(sorted.len(), |i: Exp<i64>| i.eq(0).or(sorted.at(i).ne(sorted.at((i - 1).max(0)))));
+    let first = generate(sorted.len(), |i: Exp<i64>| {
+        let (x, before) = (sorted.at(i), sorted.at((i - 1).max(0)));
+        // All NaN are equal here, as for `sort`; they come last.
+        i.eq(0).or(x.ne(before).and(before.eq(before)))
+    });
     selected(first, sorted)
 }
 
@@ -75,8 +80,8 @@ pub fn unique<K: Primitive>(xs: Acc<Vector<K>>) -> Acc<Vector<K>> {
 #[track_caller]
 pub fn expand(lengths: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
     let _site = attribute_to("expand", Location::caller());
-    let lengths = map(|n| n.max(0), lengths);
-    let (starts, total) = scanl_ex(|a, b| a + b, 0i64, lengths);
+    let lengths = map(|n| cut_off(n.max(0)), lengths);
+    let (starts, total) = scanl_ex(plus, 0i64, lengths);
     let total = the(total);
     // At each place, how many segments begin there; the empty ones at the end begin behind the last place.
     map(|k| k - 1, scanl1(|a, b| a + b, bincount(total, starts)))
@@ -101,7 +106,7 @@ pub fn bincount(n: impl ToExp<i64>, xs: Acc<Vector<i64>>) -> Acc<Vector<i64>> {
 
 /// How many elements are in each of `n` bins of equal width, from `first` to `last`. The edges are those of
 /// `linspace(first, last, n + 1)`; an edge between two bins belongs to the upper one, and `last` to the last bin. Elements outside and
-/// NaN do not count, and none does if `first` is not below `last`. A negative `n` is an error when the program runs. In NumPy,
+/// NaN do not count, and none does if `first` is not below `last`, or one of them is infinite. A negative `n` is an error when the program runs. In NumPy,
 /// `histogram(xs, bins=n, range=(first, last))[0]`.
 ///
 /// ```
@@ -120,13 +125,17 @@ pub fn histogram<T: Floating>(
 ) -> Acc<Vector<i64>> {
     let _site = attribute_to("histogram", Location::caller());
     let (n, first, last) = (n.to_exp(), first.to_exp(), last.to_exp());
+    let half = lit::<T>(0.5);
     let bin_of = |x: Exp<T>| {
-        let bin = ((x - first) / (last - first) * n.cast::<T>()).cast::<i64>().min(n - 1);
-        // The quotient is rounded, the edges decide.
-        let bin = cond::<i64>(x.lt(rung(first, last, bin, n)), bin - 1, bin);
-        cond::<i64>(x.ge(rung(first, last, bin + 1, n)), bin + 1, bin).min(n - 1)
+        // Half of a width does not overflow.
+        let share = (x * half - first * half) / (last * half - first * half);
+        let bin = (share * n.cast::<T>()).cast::<i64>().min(n - 1);
+        // The quotient is rounded, the edges decide. Of a narrow range, several edges may be equal.
+        let bin = while_(|bin| bin.gt(0).and(x.lt(rung(first, last, bin, n))), |bin| bin - 1, bin);
+        while_(|bin| bin.lt(n - 1).and(x.ge(rung(first, last, bin + 1, n))), |bin| bin + 1, bin)
     };
-    let inside = |x: Exp<T>| first.lt(last).and(x.ge(first)).and(x.le(last));
+    let is_range = first.lt(last).and(first.is_finite()).and(last.is_finite());
+    let inside = |x: Exp<T>| is_range.and(x.ge(first)).and(x.le(last));
     bincount(n, map(|x| cond::<i64>(inside(x), bin_of(x), -1), xs))
 }
 

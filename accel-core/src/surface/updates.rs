@@ -7,7 +7,7 @@
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
 use super::primitives::{agree_shapes, permute};
-use super::slicing::{kept_extents, larger_index};
+use super::slicing::{kept_extents, larger_index, steps_checked};
 use super::{Acc, All, IntoShape, Slicing, ToExp, shape, unit};
 use crate::array::{Array, Matrix, Vector};
 use crate::repr::Agreement;
@@ -74,6 +74,7 @@ pub fn set_slice<S: Slicing, T: Elt>(xs: Arr<S::Large, T>, dims: S, part: Arr<S:
     let _site = attribute_to(site.0, site.1);
     let extents = components(shape(xs));
     let parts = dims.parts(&extents);
+    let part = steps_checked(site, &parts, part);
     let part = agree_shapes(site, Agreement::All, kept_extents::<S::Small>(&parts, &extents), shape(part), part);
     permute(|new, _| new, xs, |ix| (true, larger_index::<S::Small, S::Large>(&parts, ix)), part)
 }

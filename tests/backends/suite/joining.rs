@@ -14,6 +14,10 @@ pub fn all(t: &Suite) {
     orders::<f32>(t);
     orders::<Run>(t);
     grids(t);
+    steps(t);
+    wrong_steps(t);
+    extents_that_would_wrap(t);
+    distances(t);
 }
 
 type A3<T> = Array<Dim3, T>;
@@ -137,5 +141,80 @@ fn grids(t: &Suite) {
             tabulate::<Dim2, f64>(&[k, n], |ix| at(&ys, &ix[..1])),
         );
         t.is(afun(|xs: Acc<Vector<i64>>, ys: Acc<Vector<f64>>| meshgrid(xs, ys)), (&xs, &ys), expected);
+    }
+}
+
+/// Steps up to the largest integer, and of each remainder.
+fn steps(t: &Suite) {
+    for n in [0usize, 1, 2, 5, 130] {
+        let xs: Vector<f64> = array(&[n]);
+        for step in [1, 2, 3, 129, 130, i64::MAX] {
+            let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| {
+                let zeros = fill(shape(slice(every(the(step), ..), xs)), 0.0);
+                (
+                    slice(every(the(step), ..), xs),
+                    slice(every(the(step), 0..), xs),
+                    set_slice(xs, every(the(step), ..), zeros),
+                )
+            });
+            let size = usize::try_from(step).unwrap();
+            let chosen: Vector<f64> = Array::vector(xs.iter().step_by(size).collect());
+            let rest = xs.iter().enumerate().map(|(i, x)| if i % size == 0 { 0.0 } else { x }).collect();
+            t.is(prog, (&Array::scalar(step), &xs), (chosen.clone(), chosen, Array::vector(rest)));
+        }
+    }
+}
+
+/// A step below 1 is an error for any number of elements, and so is a range that ends before it begins.
+fn wrong_steps(t: &Suite) {
+    let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| slice(every(the(step), ..), xs));
+    let line = line!() - 1;
+    for n in [0usize, 1, 2, 5] {
+        for step in [0, -1, i64::MIN] {
+            let text = format!("`slice` at {}:{line}: expected shapes [n] and [n], found [1] and [{step}]", file!());
+            t.fails(prog.clone(), (&Array::scalar(step), &array::<Dim1, f64>(&[n])), &text);
+        }
+    }
+    let prog = afun(|xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| set_slice(xs, every(0, ..), ys));
+    let text = format!("`set_slice` at {}:{}: expected shapes [n] and [n], found [1] and [0]", file!(), line!() - 1);
+    t.fails(prog, (&array::<Dim1, f64>(&[3]), &array::<Dim1, f64>(&[3])), &text);
+    let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| slice(every(the(step), between(4, 2)), xs));
+    let line = line!() - 1;
+    for step in [1, 5, i64::MAX] {
+        let text = format!("`slice` at {}:{line}: expected extents that are not negative, found [-2]", file!());
+        t.fails(prog.clone(), (&Array::scalar(step), &array::<Dim1, f64>(&[5])), &text);
+    }
+}
+
+/// Numbers for which a sum or a product of extents would be an extent by chance.
+fn extents_that_would_wrap(t: &Suite) {
+    let (m, most) = (array::<Dim2, f64>(&[2, 4]), 1i64 << 48);
+    let repeated = afun(|k: Acc<Scalar<i64>>, m: Acc<Matrix<f64>>| tile((1, the(k)), m));
+    let line = line!() - 1;
+    for k in [1i64 << 62, i64::MAX, -1, i64::MIN] {
+        let shapes = format!("[1, {}] and [1, {k}]", if k < 0 { 0 } else { most / 4 });
+        let text = format!("`tile` at {}:{line}: expected shapes [n, m] and [n, m], found {shapes}", file!());
+        t.fails(repeated.clone(), (&Array::scalar(k), &m), &text);
+    }
+    let wider = afun(|k: Acc<Scalar<i64>>, m: Acc<Matrix<f64>>| pad((0, 0), (1, the(k)), Clamp, m));
+    let line = line!() - 1;
+    for k in [i64::MIN, i64::MAX, i64::MIN + 7, most + 1] {
+        let shapes = format!("[1, {}] and [1, {k}]", if k < 0 { 0 } else { most });
+        let text = format!("`pad` at {}:{line}: expected shapes [n, m] and [n, m], found {shapes}", file!());
+        t.fails(wider.clone(), (&Array::scalar(k), &m), &text);
+    }
+}
+
+/// `roll` by any distance.
+fn distances(t: &Suite) {
+    let prog = afun(|k: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| (roll(the(k), xs), roll(i64::MIN, xs)));
+    for n in [0usize, 1, 3, 100] {
+        let xs: Vector<f64> = array(&[n]);
+        let rolled = |k: i64| -> Vector<f64> {
+            tabulate(&[n], |ix| at(&xs, &[(ix[0] as i128 - i128::from(k)).rem_euclid(n as i128) as usize]))
+        };
+        for k in [i64::MIN, i64::MIN + 1, -1, 0, 2, i64::MAX] {
+            t.is(prog.clone(), (&Array::scalar(k), &xs), (rolled(k), rolled(i64::MIN)));
+        }
     }
 }

@@ -14,6 +14,11 @@ pub fn all(t: &Suite) {
     chosen_elements(t);
     groups(t);
     negative_counts(t);
+    large_counts(t);
+    equal_floats::<f64>(t, |x| x);
+    equal_floats::<f32>(t, |x| x as f32);
+    bins_without_ends(t);
+    wide_ladders(t);
     bins::<f64>(t, |x| x, f64::next_down);
     bins::<f32>(t, |x| x as f32, f32::next_down);
     ladders(t);
@@ -142,6 +147,35 @@ fn groups(t: &Suite) {
     }
 }
 
+/// All NaN are equal for `unique`, and come last; so are both zeros.
+fn equal_floats<T: Floating>(t: &Suite, number: fn(f64) -> T) {
+    let vector = |xs: &[f64]| Array::vector(xs.iter().map(|x| number(*x)).collect());
+    let nan = f64::NAN;
+    for (xs, expected) in [
+        (&[nan, 1.0, 2.0, nan, 1.0, nan][..], &[1.0, 2.0, nan][..]),
+        (&[nan, -nan], &[nan]),
+        (&[0.0, nan, f64::INFINITY, f64::INFINITY], &[0.0, f64::INFINITY, nan]),
+        (&[], &[]),
+    ] {
+        let prog = afun(|xs: Acc<Vector<T>>| {
+            let found = unique(xs);
+            (map(|x| x.is_nan(), found), filter(|x| !x.is_nan(), found))
+        });
+        let numbers: Vec<f64> = expected.iter().copied().filter(|x| !x.is_nan()).collect();
+        t.is(prog, &vector(xs), (Array::vector(expected.iter().map(|x| x.is_nan()).collect()), vector(&numbers)));
+    }
+}
+
+/// Numbers of elements whose sum is no extent, also one that wraps to an extent.
+fn large_counts(t: &Suite) {
+    let prog = afun(|lengths: Acc<Vector<i64>>| expand(lengths));
+    let place = format!("`expand` at {}:{}", file!(), line!() - 1);
+    for lengths in [vec![i64::MAX, i64::MAX, 3], vec![1 << 62; 4], vec![1 << 48; 1 << 16]] {
+        let text = format!("{place}: no memory for an array of shape [{}]", (1i64 << 48) + 1);
+        t.fails(prog.clone(), &Array::vector(lengths), &text);
+    }
+}
+
 fn negative_counts(t: &Suite) {
     let xs: Vector<i64> = Array::vector(vec![0, 1]);
     let prog = afun(|n: Acc<Scalar<i64>>, xs: Acc<Vector<i64>>| bincount(the(n), xs));
@@ -154,28 +188,48 @@ fn bins<T: Floating + PartialOrd>(t: &Suite, number: fn(f64) -> T, below: fn(T) 
     let prog = afun(|n: Acc<Scalar<i64>>, first: Acc<Scalar<T>>, last: Acc<Scalar<T>>, xs: Acc<Vector<T>>| {
         histogram(the(n), (the(first), the(last)), xs)
     });
-    let bins =
+    let (most, tiny): (f64, f64) =
+        if size_of::<T>() == 4 { (f32::MAX.into(), f32::from_bits(1).into()) } else { (f64::MAX, f64::from_bits(1)) };
+    let ordinary =
         [(1, 0.0, 1.0), (7, -0.3, 0.9), (10, 0.1, 0.7), (49, -1.0, 1e3), (3, 1.0, 1.0), (3, 1.0, 0.0), (0, 0.0, 1.0)];
-    for (n, first, last) in bins {
+    // Widths that overflow, and edges of which many are equal.
+    let extreme = [(2, -most, most), (5, -most, most / 2.0), (4, 0.0, tiny), (7, -tiny, tiny), (100, 1.0, 1.0 + 1e-15)];
+    for (n, first, last) in ordinary.into_iter().chain(extreme) {
         let range = [first, last].map(|x| Array::scalar(number(x)));
         let ladder = afun(|n: Acc<Scalar<i64>>, first: Acc<Scalar<T>>, last: Acc<Scalar<T>>| {
             linspace::<T>(the(first), the(last), the(n) + 1)
         });
         let edges = run_with(&Interpreter, &ladder, (&Array::scalar(n), &range[0], &range[1])).unwrap().to_vec();
         let near = edges.iter().flat_map(|edge| [*edge, below(*edge)]);
-        let others = (0..200).map(|i| number(first + (last - first) * (f64::from(i) * 0.618 % 1.2 - 0.1)));
+        let others = (0..200).map(|i| f64::from(i) * 0.618 % 1.2 - 0.1).map(|t| number(first * (1.0 - t) + last * t));
         let xs: Vec<T> = near.chain(others).chain([number(f64::NAN), number(f64::INFINITY)]).collect();
         let count = |k: i64| {
             let (from, to) = (edges[k as usize], edges[k as usize + 1]);
             xs.iter().filter(|x| **x >= from && (**x < to || k + 1 == n && **x == to)).count() as i64
         };
-        let expected = (0..n).map(|k| if first < last { count(k) } else { 0 }).collect();
+        let expected = (0..n).map(|k| if edges[0] < edges[n as usize] { count(k) } else { 0 }).collect();
         t.is(
             prog.clone(),
             (&Array::scalar(n), &range[0], &range[1], &Array::vector(xs.clone())),
             Array::vector(expected),
         );
     }
+}
+
+/// Without an end, there are no bins.
+fn bins_without_ends(t: &Suite) {
+    for range in [(f64::NEG_INFINITY, f64::INFINITY), (0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0), (f64::NAN, 1.0)] {
+        let prog = afun(move |xs: Acc<Vector<f64>>| histogram(2, range, xs));
+        t.is(prog, &Array::vector(vec![-1.0, 0.0, 1.0, f64::INFINITY]), Array::vector(vec![0, 0]));
+    }
+}
+
+/// Both ends are included, also if the width overflows.
+fn wide_ladders(t: &Suite) {
+    let prog = afun(|ends: Acc<Vector<f64>>| linspace(ends.at(0), ends.at(1), 3));
+    t.is(prog, &Array::vector(vec![-1e308, 1e308]), Array::vector(vec![-1e308, 0.0, 1e308]));
+    let prog = afun(|ends: Acc<Vector<f32>>| linspace(ends.at(0), ends.at(1), 5));
+    t.is(prog, &Array::vector(vec![3e38, -3e38]), Array::vector(vec![3e38, 1.5e38, 0.0, -1.5e38, -3e38]));
 }
 
 fn ladders(t: &Suite) {
