@@ -2,10 +2,11 @@
 
 use super::graph::attribute_to;
 use super::index::{components, from_components};
-use super::primitives::{agree_shapes, failed};
+use super::nodes::At;
+use super::primitives::{agree_shapes, bounded, failed};
 use super::{Acc, Exp, IntoShape, ToExp, constant, fill, generate, permute, reshape, shape, sum};
 use crate::array::Array;
-use crate::repr::Agreement;
+use crate::repr::{Agreement, MAX_EXTENT};
 use crate::types::{Dim3, Dim4, Dim5, Num, Shape, Snoc};
 use std::panic::Location;
 
@@ -76,7 +77,8 @@ impl<const D: usize> Default for Conv<D> {
 /// weights) / stride + 1 places, rounded down. [`Layout`] says the shapes.
 ///
 /// Images that do not have the channels of the weights are an error when the program runs, and so are channels that the groups do not
-/// divide; a stride, padding or number of groups that is too small is an error when the program is built.
+/// divide, and weights that are larger than the padded images; a stride, padding or number of groups that is too small or too large is an
+/// error when the program is built.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -95,16 +97,49 @@ impl<const D: usize> Default for Conv<D> {
 pub fn conv2d<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
     let site = ("conv2d", Location::caller());
     let _site = attribute_to(site.0, site.1);
-    if conv.stride.iter().any(|s| *s < 1) || conv.padding.iter().any(|p| *p < 0) || conv.groups < 1 {
-        return failed(site, "strides and groups of at least 1, and paddings of at least 0", format!("{conv:?}"));
+    match checked(site, conv, weights, images) {
+        Ok((weights, images)) => convolution(conv, weights, images),
+        Err(failed) => failed,
     }
+}
+
+/// Weights and images after a check of their shapes, which are those that the user wrote; or an array with an error.
+fn checked<Sh: Shape, T: Num, const D: usize>(
+    site: (&'static str, At),
+    conv: Conv<D>,
+    weights: Arr<Sh, T>,
+    images: Arr<Sh, T>,
+) -> Result<(Arr<Sh, T>, Arr<Sh, T>), Arr<Sh, T>> {
+    let are_at_least = |least: i64, all: &[i64]| all.iter().all(|n| (least..=MAX_EXTENT as i64).contains(n));
+    if !are_at_least(1, &conv.stride) || !are_at_least(0, &conv.padding) || !are_at_least(1, &[conv.groups]) {
+        let expected = format!("strides and groups of at least 1, and paddings of at least 0, up to {MAX_EXTENT}");
+        return Err(failed(site, expected, format!("{conv:?}")));
+    }
+    // The channels of images, and their first place; of weights, the channels of the result, those of a group, and the first place.
+    let ([channels, place], [outputs, per_group, first]) = match conv.layout {
+        Layout::ChannelsFirst => ([1, 2], [0, 1, 2]),
+        Layout::ChannelsLast => ([D + 1, 1], [D + 1, D, 0]),
+    };
+    let (extents, of_weights) = (components(shape(images)), components(shape(weights)));
+    let mut expected = extents.clone();
+    expected[channels] = of_weights[per_group] * conv.groups;
+    let images = agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(images), images);
+    let mut expected = of_weights.clone();
+    expected[outputs] = of_weights[outputs] / conv.groups * conv.groups;
+    let weights = agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(weights), weights);
+    let most = |k: usize| match k.checked_sub(first).filter(|d| *d < D) {
+        Some(d) => extents[place + d] + 2 * conv.padding[d],
+        None => of_weights[k],
+    };
+    Ok((bounded::<Sh, _, _>(site, &of_weights, |k| (of_weights[k], most(k)), weights), images))
+}
+
+/// The convolution of images by weights whose shapes fit together.
+#[track_caller]
+fn convolution<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
     let [images_n, _, rows, columns] = conv.layout.channels_second(images.shape());
     let [outputs, per_group, height, width] = conv.layout.outputs_first(weights.shape());
-    let expected = conv.layout.images([images_n, per_group * conv.groups, rows, columns]);
-    let images = agree_shapes(site, Agreement::All, expected.into_shape(), shape(images), images);
     let in_group = outputs / conv.groups;
-    let expected = conv.layout.weights([in_group * conv.groups, per_group, height, width]);
-    let weights = agree_shapes(site, Agreement::All, expected.into_shape(), shape(weights), weights);
     let [p, q] = conv.padding;
     let images = match conv.layout {
         _ if conv.padding == [0, 0] => images,
@@ -147,12 +182,21 @@ pub fn conv2d<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>
 /// [channel of the result, channel, place], or [signal, place, channel] and [place, channel, channel of the result].
 #[track_caller]
 pub fn conv1d<T: Num>(conv: Conv<1>, weights: Arr<Dim3, T>, signals: Arr<Dim3, T>) -> Arr<Dim3, T> {
-    let _site = attribute_to("conv1d", Location::caller());
+    let site = ("conv1d", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let (weights, signals) = match checked(site, conv, weights, signals) {
+        Ok(checked) => checked,
+        Err(failed) => return failed,
+    };
     let Conv { stride: [s], padding: [p], groups, layout } = conv;
     let conv = Conv { stride: [1, s], padding: [0, p], groups, layout };
     match layout {
-        Layout::ChannelsFirst => conv2d(conv, weights.expand_dims::<2>(), signals.expand_dims::<2>()).squeeze::<2>(),
-        Layout::ChannelsLast => conv2d(conv, weights.expand_dims::<0>(), signals.expand_dims::<1>()).squeeze::<1>(),
+        Layout::ChannelsFirst => {
+            convolution(conv, weights.expand_dims::<2>(), signals.expand_dims::<2>()).squeeze::<2>()
+        }
+        Layout::ChannelsLast => {
+            convolution(conv, weights.expand_dims::<0>(), signals.expand_dims::<1>()).squeeze::<1>()
+        }
     }
 }
 

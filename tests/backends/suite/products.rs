@@ -8,10 +8,12 @@ pub fn all(t: &Suite) {
     convolutions::<f64>(t);
     convolutions::<f32>(t);
     channels_that_do_not_fit(t);
+    weights_that_are_too_large(t);
     signals(t);
     pairs_of_matrices::<f64>(t);
     pairs_of_matrices::<f32>(t);
     sparse_matrices(t);
+    pointers_that_do_not_ascend(t);
 }
 
 type A3<T> = Array<Dim3, T>;
@@ -80,6 +82,35 @@ fn channels_that_do_not_fit(t: &Suite) {
     fails(groups, [5, 2, 3, 3], [2, 4, 8, 9], &format!("{same} [4, 2, 3, 3] and [5, 2, 3, 3]"));
 }
 
+/// The message shows the shape of the weights, and the largest one that would be inside of the padded images.
+fn weights_that_are_too_large(t: &Suite) {
+    let fails = |conv: Conv<2>, weights: [usize; 4], images: [usize; 4], text: &str| {
+        let (weights, images): (A4<f64>, A4<f64>) = (array(&weights), array(&images));
+        let prog = afun(move |weights: Acc<A4<f64>>, images: Acc<A4<f64>>| conv2d(conv, weights, images));
+        let message = format!("`conv2d` at {}:{}: expected shapes {text}", file!(), line!() - 1);
+        t.fails(prog, (&weights, &images), &message);
+    };
+    let (first, same) = (Conv { padding: [0, 1], ..Conv::default() }, "[n, m, p, q] and [n, m, p, q], found");
+    let last = Conv { layout: Layout::ChannelsLast, stride: [2, 2], ..first };
+    fails(first, [5, 3, 3, 12], [2, 3, 8, 9], &format!("{same} [5, 3, 3, 11] and [5, 3, 3, 12]"));
+    fails(last, [9, 3, 3, 5], [2, 8, 9, 3], &format!("{same} [8, 3, 3, 5] and [9, 3, 3, 5]"));
+    for (layout, weights, signals, found) in [
+        (Layout::ChannelsFirst, [1, 1, 5], [1, 1, 2], "[1, 1, 2] and [1, 1, 5]"),
+        (Layout::ChannelsLast, [3, 1, 1], [1, 2, 1], "[2, 1, 1] and [3, 1, 1]"),
+        (Layout::ChannelsFirst, [1, 2, 1], [1, 1, 2], "[1, 2, 2] and [1, 1, 2]"),
+    ] {
+        let (weights, signals): (A3<f64>, A3<f64>) = (array(&weights), array(&signals));
+        let conv = Conv { layout, ..Conv::default() };
+        let prog = afun(move |weights: Acc<A3<f64>>, signals: Acc<A3<f64>>| conv1d(conv, weights, signals));
+        let place = format!("`conv1d` at {}:{}", file!(), line!() - 1);
+        t.fails(
+            prog,
+            (&weights, &signals),
+            &format!("{place}: expected shapes [n, m, p] and [n, m, p], found {found}"),
+        );
+    }
+}
+
 fn signals(t: &Suite) {
     for (stride, padding, groups, n) in [(1, 0, 1, 30), (2, 2, 2, 9), (3, 1, 1, 4)] {
         let channels = 4 / groups as usize;
@@ -137,5 +168,25 @@ fn sparse_matrices(t: &Suite) {
             csr_matvec(pointers, columns, values, x)
         });
         t.is(prog, (&indices(&pointers), &indices(&columns), &values, &x), expected);
+    }
+}
+
+/// The difference of two pointers may be more than an integer.
+fn pointers_that_do_not_ascend(t: &Suite) {
+    let prog = afun(|p: Acc<Vector<i64>>, c: Acc<Vector<i64>>, values: Acc<_>, x: Acc<Vector<f64>>| {
+        csr_matvec(p, c, values, x)
+    });
+    let place = format!("`csr_matvec` at {}:{}: expected segments that fill the rows, found", file!(), line!() - 2);
+    let beyond = (1i64 << 48) + 1;
+    for (pointers, found) in [
+        (vec![i64::MAX, i64::MIN], format!("a segment of length {}", -2 * beyond)),
+        (vec![0, 1, -1], "a segment of length -2".into()),
+        (
+            vec![i64::MIN, i64::MAX],
+            "segments with more elements together than any array has, in rows of the shape [1]".into(),
+        ),
+    ] {
+        let (one, column): (Vector<f64>, _) = (vector(1), Array::vector(vec![0i64]));
+        t.fails(prog.clone(), (&Array::vector(pointers), &column, &one, &one), &format!("{place} {found}"));
     }
 }
