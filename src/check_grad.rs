@@ -20,9 +20,9 @@ const DIRECTIONS: usize = 4;
 /// A gradient beside differences: the result of [`check_grad`].
 #[derive(Clone, Debug)]
 pub struct GradientCheck {
-    /// How many numbers of the argument and directions were looked at.
+    /// How many numbers of the argument and directions were looked at. Differences of values that are not finite say nothing.
     pub looked_at: usize,
-    /// Where gradient and differences are farthest apart, by the precision of the differences; `None` without numbers.
+    /// Where gradient and differences are farthest apart, by the precision of the differences; `None` if no difference says anything.
     pub worst: Option<Deviation>,
     /// If they do not agree, the operation most to blame: the first one whose own result has an adjoint that does not agree with differences. `None` if that
     /// is true of no operation alone.
@@ -51,20 +51,16 @@ impl GradientCheck {
 
 impl Deviation {
     fn ratio(&self) -> f64 {
-        let ratio = (self.gradient - self.difference).abs() / self.precision;
-        // Values that are not finite on both sides say nothing; on one side, they do not agree.
-        match (self.gradient.is_finite(), self.difference.is_finite()) {
-            (true, true) => ratio,
-            (false, false) => 0.0,
-            _ => f64::INFINITY,
-        }
+        if self.gradient.is_finite() { (self.gradient - self.difference).abs() / self.precision } else { f64::INFINITY }
     }
 }
 
 impl fmt::Display for GradientCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(worst) = &self.worst else {
-            return f.write_str("there is no floating-point number to differentiate by");
+            return f.write_str(
+                "no difference says anything: there is no floating-point number to differentiate by, or the values are not finite",
+            );
         };
         match self.agrees() {
             true => write!(f, "the gradient agrees with {} differences; farthest apart: ", self.looked_at)?,
@@ -90,7 +86,7 @@ impl fmt::Display for GradientCheck {
 ///
 /// Up to a hundred numbers of the argument are changed one by one, and all together in a few random directions, which are the same in each
 /// run. The precision of a difference is estimated from steps of several sizes. Near a kink or a jump, differences are of no
-/// use, and there the two need not agree; a discrete function such as `floor`, and `detach`, are further reasons. If they do not agree, the
+/// use, and there the two need not agree; where values are not finite, because they overflow, differences do not count; a discrete function such as `floor`, and `detach`, are further reasons. If they do not agree, the
 /// same is done with the result of each operation in turn, on the interpreter, to find the one to blame.
 ///
 /// ```
@@ -113,6 +109,7 @@ impl fmt::Display for GradientCheck {
 ///
 /// # Errors
 /// Those of a run of the program or of its gradient.
+#[track_caller]
 pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inputs<A>) -> Result<GradientCheck> {
     let (prog, x) = (prog.as_afun(), x.to_tuple());
     let gradient = run(grad(prog), &A::from_tuple(x.clone())?)?.to_tuple().floats();
@@ -130,7 +127,7 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inpu
         at: &at,
     };
     let chosen = chosen(&gradient);
-    let looked_at = chosen.len() + if at.is_empty() { 0 } else { DIRECTIONS };
+    let directions = chosen.len() + if at.is_empty() { 0 } else { DIRECTIONS };
     let direction = |j: usize| -> Vec<f64> {
         match chosen.get(j) {
             Some(k) => (0..at.len()).map(|i| if i == *k { 1.0 } else { 0.0 }).collect(),
@@ -141,10 +138,11 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inpu
         }
     };
     let mut all = vec![];
-    for j in 0..looked_at {
+    for j in 0..directions {
         let number = chosen.get(j).map(|k| places[*k].clone());
-        all.push((j, differences.compare(&direction(j), &gradient, number)?));
+        all.extend(differences.compare(&direction(j), &gradient, number)?.map(|d| (j, d)));
     }
+    let looked_at = all.len();
     // A number says more than a direction.
     let is_wrong = |d: &Deviation| d.number.is_some() && d.ratio() > 1.0;
     let order = |a: &Deviation, b: &Deviation| is_wrong(a).cmp(&is_wrong(b)).then(a.ratio().total_cmp(&b.ratio()));
@@ -178,7 +176,7 @@ fn is_wrong(p: &Program, x: &ArrayTuple, direction: &[f64]) -> Result<bool> {
         eps: if is_single(x) || is_single(&y) { f64::from(f32::EPSILON) } else { f64::EPSILON },
         at: &at,
     };
-    Ok(differences.compare(direction, &gradient, None)?.ratio() > 1.0)
+    Ok(differences.compare(direction, &gradient, None)?.is_some_and(|d| d.ratio() > 1.0))
 }
 
 /// The arrays with other numbers.
@@ -196,7 +194,13 @@ struct Differences<'a> {
 }
 
 impl Differences<'_> {
-    fn compare(&self, direction: &[f64], gradient: &[f64], number: Option<(usize, Vec<usize>)>) -> Result<Deviation> {
+    /// The derivative in a direction beside the difference; `None` if this is not finite.
+    fn compare(
+        &self,
+        direction: &[f64],
+        gradient: &[f64],
+        number: Option<(usize, Vec<usize>)>,
+    ) -> Result<Option<Deviation>> {
         let slope = direction.iter().zip(gradient).filter(|(d, _)| **d != 0.0).map(|(d, g)| d * g).sum::<f64>();
         let scale = direction.iter().zip(self.at).filter(|(d, _)| **d != 0.0).fold(1.0f64, |m, (_, x)| m.max(x.abs()));
         let moved = |h: f64| -> Result<f64> {
@@ -213,8 +217,11 @@ impl Differences<'_> {
         }
         let pairs = slopes.windows(2).map(|w| (w[1].0, (w[0].0 - w[1].0).abs() + w[1].1));
         let best = pairs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((f64::NAN, f64::NAN));
+        if !(best.0.is_finite() && best.1.is_finite()) {
+            return Ok(None);
+        }
         let precision = 10.0 * best.1 + self.eps.sqrt() * slope.abs().max(best.0.abs()).max(self.eps.sqrt());
-        Ok(Deviation { number, gradient: slope, difference: best.0, precision })
+        Ok(Some(Deviation { number, gradient: slope, difference: best.0, precision }))
     }
 }
 

@@ -14,7 +14,7 @@ use accel_core::pass::canonical_key;
 use accel_core::prelude::Scalar;
 use accel_core::program_cache::Derivation;
 use accel_core::repr::RawTy;
-use accel_core::surface::{Acc, IntoAcc, IntoExp, ToExp, acond, transform_exp};
+use accel_core::surface::{Acc, IntoAcc, IntoExp, ToExp, acond, attributed, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -166,7 +166,7 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
     let at = Some(Source::new("jvp", Location::caller()));
-    derived(prog, "jvp", at, |p| p.program.transformed(p.by.as_ref(), |p, by| forward_mode(p, by, at)))
+    derived(prog, "jvp", at, |p| p.forward(at))
 }
 
 /// Returns the product of the Hessian and a vector: the derivative of the gradient in a direction.
@@ -225,8 +225,9 @@ pub fn jacobian<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>::Jacobia
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian", None, |p| {
-        matrix(p, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
+    let at = Source::new("jacobian", Location::caller());
+    derived(prog, "jacobian", Some(at), |p| {
+        matrix(at, p, |d| match (D::Parts::NUMBERS, D::Result::NUMBERS) {
             (true, _) => d.columns(),
             (false, true) => d.rows(),
             (false, false) => acond(D::Parts::count(d.x).le(D::Result::count(d.y)), d.columns(), d.rows()).into_acc(),
@@ -243,7 +244,8 @@ pub fn jacobian_forward<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>:
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian_forward", None, |p| matrix(p, |d| d.columns()))
+    let at = Source::new("jacobian_forward", Location::caller());
+    derived(prog, "jacobian_forward", Some(at), |p| matrix(at, p, |d| d.columns()))
 }
 
 /// The [`jacobian`] by rows: in reverse mode, one adjoint for each number of the result.
@@ -255,7 +257,8 @@ pub fn jacobian_reverse<D>(prog: D) -> Afun<D::Args, <D::Result as Coordinates>:
 where
     D: Differentiable<Parts: Coordinates, Result: Coordinates>,
 {
-    derived(prog, "jacobian_reverse", None, |p| matrix(p, |d| d.rows()))
+    let at = Source::new("jacobian_reverse", Location::caller());
+    derived(prog, "jacobian_reverse", Some(at), |p| matrix(at, p, |d| d.rows()))
 }
 
 /// Returns the Hessian of a program whose result is one floating-point number: the [`jacobian`] of its gradient, by columns.
@@ -281,7 +284,8 @@ pub fn hessian<D>(prog: D) -> Afun<D::Args, <D::Parts as Coordinates>::Jacobian<
 where
     D: Differentiable<Parts: Coordinates, Result: OneNumber>,
 {
-    derived(prog, "hessian", None, |p| matrix(&p.gradient(), |d| d.columns()))
+    let at = Source::new("hessian", Location::caller());
+    derived(prog, "hessian", Some(at), |p| matrix(at, &p.gradient(), |d| d.columns()))
 }
 
 /// A program and the function from its argument to the parts by which it is differentiated.
@@ -297,6 +301,9 @@ impl<A: Arrays, P: Arrays, R: Arrays> Chosen<A, P, R> {
     }
     fn reverse<B: Arrays, S: Arrays>(&self, mode: Reverse) -> Afun<B, S> {
         self.program.transformed(self.by.as_ref(), |p, by| reverse_mode(p, by, mode))
+    }
+    fn forward<B: Arrays, S: Arrays>(&self, at: Src) -> Afun<B, S> {
+        self.program.transformed(self.by.as_ref(), |p, by| forward_mode(p, by, at))
     }
     /// The gradient, with the same parts.
     fn gradient(&self) -> Chosen<A, P, P> {
@@ -315,6 +322,7 @@ impl<A: Arrays, P: Arrays, R: Arrays> Differentiable for Chosen<A, P, R> {
 
 /// What a Jacobian is made of, inside the program that computes it.
 struct Directions<'p, A: Arrays, P: Arrays, R: Arrays> {
+    at: Source,
     prog: &'p Chosen<A, P, R>,
     args: Acc<A>,
     x: Acc<P>,
@@ -323,17 +331,18 @@ struct Directions<'p, A: Arrays, P: Arrays, R: Arrays> {
 
 impl<A: Arrays, P: Coordinates, R: Coordinates> Directions<'_, A, P, R> {
     fn columns(&self) -> Acc<R::Jacobian<P>> {
-        let jvp = jvp(self.prog);
+        let jvp = self.prog.forward::<(A, P), (R, R)>(Some(self.at));
         R::columns(self.y, self.x, &|dx| call(&jvp, (self.args, dx)).1.into_acc())
     }
     fn rows(&self) -> Acc<R::Jacobian<P>> {
-        let vjp = vjp(self.prog);
+        let vjp = self.prog.reverse::<(A, R), P>(Reverse::Pullback { at: Some(self.at) });
         R::rows(self.y, self.x, &|dy| call(&vjp, (self.args, dy)).into_acc())
     }
 }
 
-/// The program that computes the Jacobian of `prog`.
+/// The program that computes the Jacobian of `prog` for a user at `at`.
 fn matrix<A: Arrays, P: Coordinates, R: Coordinates>(
+    at: Source,
     prog: &Chosen<A, P, R>,
     jacobian: impl FnOnce(&Directions<A, P, R>) -> Acc<R::Jacobian<P>>,
 ) -> Afun<A, R::Jacobian<P>> {
@@ -341,8 +350,10 @@ fn matrix<A: Arrays, P: Coordinates, R: Coordinates>(
     let whole = || afun(|args: Acc<A>| args).program().cloned();
     let parts = Afun::<A, P>::from_result(prog.by.clone().map_or_else(whole, Ok));
     afun(|args: Acc<A>| {
-        let (x, y) = (call(&parts, args).into_acc(), call(&prog.program, args).into_acc());
-        jacobian(&Directions { prog, args, x, y })
+        attributed((at.name, at.at), || {
+            let (x, y) = (call(&parts, args).into_acc(), call(&prog.program, args).into_acc());
+            jacobian(&Directions { at, prog, args, x, y })
+        })
     })
 }
 

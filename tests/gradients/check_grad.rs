@@ -2,6 +2,7 @@
 
 use crate::harness::V;
 use accel::prelude::*;
+use accel::{jacobian_forward, jacobian_reverse};
 
 fn point() -> Vector<f64> {
     Array::vector(vec![0.3, 1.5, -2.2])
@@ -59,4 +60,41 @@ fn the_message_names_it() {
     let single = afun(|a: Acc<Vector<f32>>| sum(map(|x| x * x.detach(), a)));
     let check = check_grad(&single, &Array::vector(vec![0.5f32, 2.0])).unwrap();
     assert_eq!(check.blamed.map(|at| at.name), Some("map"));
+}
+
+/// Values that overflow say nothing about a gradient: neither that it is wrong nor that it is right.
+#[test]
+fn values_that_are_not_finite() {
+    let check = |f: fn(V) -> Acc<Scalar<f64>>, x: &[f64]| check_grad(afun(f), &Array::vector(x.to_vec())).unwrap();
+    let nothing = check(|x| sum(x * x), &[1e300, 1.0]);
+    assert!(nothing.agrees() && nothing.worst.is_none() && nothing.blamed.is_none(), "{nothing}");
+    assert_eq!(nothing.looked_at, 0);
+    assert!(nothing.to_string().contains("the values are not finite"), "{nothing}");
+    // Only the larger steps overflow.
+    let near = check(|x| sum(map(|x| x.exp(), x)), &[709.78, 1.0]);
+    assert!(near.agrees() && near.looked_at > 0, "{near}");
+    // A gradient that is not finite where the values are.
+    let wrong = check(|x| sum(map(|x| x + (x - x).sqrt() * 0.0, x)), &[1.0]);
+    assert!(!wrong.agrees(), "{wrong}");
+}
+
+/// The line is that of the user, not one of the library.
+#[test]
+fn errors_name_the_call() {
+    let squares = afun(|a: V| sum(a * a));
+    let line = format!("`hvp` at {}:{}:", file!(), line!() + 1);
+    let product = hvp(&squares);
+    let text = run(&product, (&point(), &Array::vector(vec![1.0]))).unwrap_err().to_string();
+    assert!(text.contains(&line), "{text}");
+    // The array of all directions is too large.
+    let quadratic = afun(|a: V| a * a);
+    let x = Array::vector(vec![1.0; 1 << 19]);
+    for (name, line, derivative) in [
+        ("jacobian", line!(), jacobian(&quadratic)),
+        ("jacobian_forward", line!(), jacobian_forward(&quadratic)),
+        ("jacobian_reverse", line!(), jacobian_reverse(&quadratic)),
+    ] {
+        let text = run(&derivative, &x).unwrap_err().to_string();
+        assert!(text.contains(&format!("`{name}` at {}:{line}:", file!())), "{text}");
+    }
 }

@@ -316,6 +316,13 @@ pub(crate) fn attribute_to(name: &'static str, at: &'static Location<'static>) -
     set_site(|before| before.or(Some(Site { name, at })))
 }
 
+/// Runs `f`, in which new nodes have as their site the call of the function `name` at `at`: for programs that other crates record on
+/// behalf of a user.
+pub fn attributed<R>((name, at): (&'static str, &'static Location<'static>), f: impl FnOnce() -> R) -> R {
+    let _site = attribute_to(name, at);
+    f()
+}
+
 /// Runs a closure of the user inside such a function: its nodes get the sites of the calls in the closure.
 pub(crate) fn users<R>(f: impl FnOnce() -> R) -> R {
     let _guard = set_site(|_| None);

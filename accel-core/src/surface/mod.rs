@@ -52,6 +52,8 @@ pub use elementwise::{Column, Operand, Row, column, row, where_};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
+#[doc(hidden)]
+pub use graph::attributed;
 pub use handles::{Acc, Exp};
 pub use index::{index_head, index_tail, snoc};
 pub use joining::{meshgrid, stack, stack_inner, tile};
