@@ -4,7 +4,8 @@
 //! fewer colours is decided by trying: a row with `k` entries needs `k` colours of columns, so the way with the shorter rows is tried first,
 //! and the other one only if it may need fewer.
 
-use super::pattern::SparsePattern;
+use super::pattern::{SparsePattern, filled};
+use accel_core::error::Result;
 
 /// The colours of the columns of a matrix, or of its rows.
 #[derive(Debug)]
@@ -15,20 +16,22 @@ pub struct Colouring {
 }
 
 impl Colouring {
-    pub fn of(pattern: &SparsePattern) -> Colouring {
-        let transposed = pattern.transposed();
+    /// # Errors
+    /// `Error::Memory` if there are too many columns.
+    pub fn of(pattern: &SparsePattern) -> Result<Colouring> {
+        let transposed = pattern.transposed()?;
         let rows_first = transposed.longest_row() < pattern.longest_row();
         let way = |of_rows: bool| {
-            let colours = if of_rows { greedy(&transposed, pattern) } else { greedy(pattern, &transposed) };
-            Colouring { of_rows, count: colours.iter().max().map_or(0, |last| last + 1), colours }
+            let colours = if of_rows { greedy(&transposed, pattern)? } else { greedy(pattern, &transposed)? };
+            Ok(Colouring { of_rows, count: colours.iter().max().map_or(0, |last| last + 1), colours })
         };
-        let first = way(rows_first);
+        let first = way(rows_first)?;
         let least = if rows_first { pattern.longest_row() } else { transposed.longest_row() };
         if least >= first.count {
-            return first;
+            return Ok(first);
         }
-        let second = way(!rows_first);
-        if second.count < first.count { second } else { first }
+        let second = way(!rows_first)?;
+        Ok(if second.count < first.count { second } else { first })
     }
 }
 
@@ -49,8 +52,8 @@ impl Colouring {
 }
 
 /// Gives each column the first colour that no column has with which it shares a row.
-fn greedy(pattern: &SparsePattern, transposed: &SparsePattern) -> Vec<usize> {
-    let mut colours = vec![usize::MAX; pattern.columns()];
+fn greedy(pattern: &SparsePattern, transposed: &SparsePattern) -> Result<Vec<usize>> {
+    let mut colours = filled(usize::MAX, pattern.columns())?;
     // For each colour, the last column that cannot have it.
     let mut excluded_for = vec![];
     for column in 0..pattern.columns() {
@@ -67,7 +70,7 @@ fn greedy(pattern: &SparsePattern, transposed: &SparsePattern) -> Vec<usize> {
         }
         colours[column] = free;
     }
-    colours
+    Ok(colours)
 }
 
 #[cfg(test)]
@@ -81,8 +84,8 @@ mod tests {
 
     /// No two columns (rows) of one colour have entries in one row (column).
     fn is_right(pattern: &SparsePattern) -> Colouring {
-        let found = Colouring::of(pattern);
-        let lines = if found.of_rows { pattern.transposed() } else { pattern.clone() };
+        let found = Colouring::of(pattern).unwrap();
+        let lines = if found.of_rows { pattern.transposed().unwrap() } else { pattern.clone() };
         for line in 0..lines.rows() {
             let mut colours: Vec<usize> = lines.row(line).iter().map(|k| found.colours[*k]).collect();
             colours.sort_unstable();

@@ -19,9 +19,9 @@ use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::prelude::{Acc, Array, IntoAcc, Matrix, vmap};
-use accel_core::repr::{ArrayTuple, RawArray, RawTy};
-use accel_core::surface::along_constants;
+use accel_core::repr::{ArrayTuple, Column, RawArray, RawTy, ScalarType, checked_size};
 use accel_core::surface::derive_support::retype_acc;
+use accel_core::surface::{along_constants, attributed};
 use accel_core::types::{Arrays, Inputs, Listed, Rows};
 use rayon::prelude::*;
 use std::fmt;
@@ -58,17 +58,20 @@ impl SparseMatrix {
     /// The matrix with all zeros.
     ///
     /// # Errors
-    /// A size that no array can have.
+    /// `Error::Memory` if an array of this size does not fit into memory.
     pub fn to_dense(&self) -> Result<Matrix<f64>> {
         let (rows, columns) = (self.pattern.rows(), self.pattern.columns());
-        let size = rows.checked_mul(columns).ok_or_else(|| Error::Host(format!("a {rows} by {columns} matrix")))?;
-        let (mut dense, mut values) = (vec![0.0; size], self.values.iter());
+        let zeros = checked_size(&[rows, columns]).and_then(|n| Column::zeros(ScalarType::F64, n));
+        let Some(Column::F64(mut dense)) = zeros else {
+            return Err(Error::Memory { op: "`to_dense`".into(), shape: vec![rows, columns] });
+        };
+        let (all, mut values) = (Arc::make_mut(&mut dense), self.values.iter());
         for row in 0..rows {
             for (column, value) in self.pattern.row(row).iter().zip(&mut values) {
-                dense[row * columns + column] = *value;
+                all[row * columns + column] = *value;
             }
         }
-        Array::matrix(rows, columns, dense)
+        Array::matrix(rows, columns, Arc::unwrap_or_clone(dense))
     }
 }
 
@@ -154,15 +157,18 @@ where
     D: Differentiable<Parts: Batched, Result: Batched>,
 {
     let at = Source::new("sparse_jacobian", Location::caller());
-    let colouring = Colouring::of(&pattern);
+    let colouring = Colouring::of(&pattern)?;
     let (pattern, mut constant) = (Arc::new(pattern), None);
     let (lines, seeded, products) = match colouring.of_rows {
         false => {
             let widths = widths(&<D::Parts as Arrays>::Repr::raw());
             let of_components = colouring.by_component(&widths).filter(|_| colouring.count <= CONSTANT);
             // The lists are hardly ever needed then.
-            let products =
-                if of_components.is_some() { by_columns(&Interpreter, &prog)? } else { by_columns(backend, &prog)? };
+            let products = if of_components.is_some() {
+                by_columns(&Interpreter, &prog, at)?
+            } else {
+                by_columns(backend, &prog, at)?
+            };
             if let Some(of_components) = of_components {
                 let products = along_components(backend, &prog, colouring.count, &of_components)?;
                 constant = Some((of_components, products));
@@ -172,7 +178,7 @@ where
         true => {
             let value = compile_on(backend, prog.differentiable()?.0)?;
             let value = move |x: &ArrayTuple| Ok(value.run(&D::Args::from_tuple(x.clone())?)?.to_tuple());
-            (Arc::new(pattern.transposed()), Box::new(value) as Box<Map>, by_rows(backend, &prog)?)
+            (Arc::new(pattern.transposed()?), Box::new(value) as Box<Map>, by_rows(backend, &prog, at)?)
         }
     };
     let kept = Mutex::default();
@@ -197,18 +203,22 @@ fn parts<D: Differentiable>(backend: &dyn Backend, prog: &D) -> Result<Box<Map>>
 
 type ListOf<A> = <A as Listed>::List;
 
-fn by_columns<D>(backend: &dyn Backend, prog: &D) -> Result<Box<Products>>
+#[track_caller]
+fn by_columns<D>(backend: &dyn Backend, prog: &D, at: Source) -> Result<Box<Products>>
 where
     D: Differentiable<Parts: Batched, Result: Batched>,
 {
     let product = jvp(prog);
     let products = afun(|x: Acc<D::Args>, dxs: Acc<ListOf<D::Parts>>| {
-        vmap(|dx| call(&product, (x, retype_acc::<_, D::Parts>(dx.into_acc()))).1.into_acc(), dxs)
+        attributed((at.name, at.at), || {
+            vmap(|dx| call(&product, (x, retype_acc::<_, D::Parts>(dx.into_acc()))).1.into_acc(), dxs)
+        })
     });
     erased(backend, &products)
 }
 
 /// The tangents of the result in directions that have 1 in all components of one colour. NOTE [Constant directions].
+#[track_caller]
 fn along_components<D: Differentiable>(
     backend: &dyn Backend,
     prog: &D,
@@ -225,13 +235,14 @@ fn along_components<D: Differentiable>(
     }))
 }
 
-fn by_rows<D>(backend: &dyn Backend, prog: &D) -> Result<Box<Products>>
+#[track_caller]
+fn by_rows<D>(backend: &dyn Backend, prog: &D, at: Source) -> Result<Box<Products>>
 where
     D: Differentiable<Parts: Batched, Result: Batched>,
 {
     let product = vjp(prog);
     let products = afun(|x: Acc<D::Args>, dys: Acc<ListOf<D::Result>>| {
-        vmap(|dy| call(&product, (x, retype_acc::<_, D::Result>(dy.into_acc()))), dys)
+        attributed((at.name, at.at), || vmap(|dy| call(&product, (x, retype_acc::<_, D::Result>(dy.into_acc()))), dys))
     });
     erased(backend, &products)
 }
@@ -304,10 +315,10 @@ impl<A: Arrays> SparseJacobian<A> {
         let are_constant = self.constant.as_ref().is_some_and(|c| numbers.have_colours(colours, &c.0));
         let check = |entry| (0..colours.len()).map(move |number| (entry, number, weight(number)));
         let arrays = if are_constant {
-            numbers.lists(1, check(0)).into_iter().map(first_row).collect()
+            numbers.lists(1, check(0))?.into_iter().map(first_row).collect()
         } else {
             let ones = colours.iter().enumerate().map(|(number, colour)| (*colour, number, 1.0));
-            numbers.lists(count + 1, ones.chain(check(*count)))
+            numbers.lists(count + 1, ones.chain(check(*count)))?
         };
         let seeds = Seeds { are_constant, arrays };
         kept.seeds = Some((numbers.clone(), seeds.clone()));

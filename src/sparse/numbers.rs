@@ -1,6 +1,8 @@
 //! The floating-point numbers of a tuple of arrays, in the order of the rows and columns of a sparse Jacobian.
 
-use accel_core::repr::{ArrayTuple, Column, RawArray, RawExtents};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, Column, RawArray, RawExtents, checked_size};
+use std::sync::Arc;
 
 /// Where the numbers are: for each array, its extents and which of its columns have numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,28 +80,32 @@ impl Numbers {
     }
 
     /// Lists of `n` such arrays, in which the numbers are 0 except those that `set` names: the entry of the list, the number, its value.
-    pub fn lists(&self, n: usize, set: impl Iterator<Item = (usize, usize, f64)>) -> Vec<RawArray> {
-        let widths = self.0.iter().flat_map(|p| p.numbers().map(|_| n * p.size));
-        let mut columns: Vec<Vec<f64>> = widths.map(|len| vec![0.0; len]).collect();
+    ///
+    /// # Errors
+    /// `Error::Memory` if they do not fit into memory.
+    pub fn lists(&self, n: usize, set: impl Iterator<Item = (usize, usize, f64)>) -> Result<Vec<RawArray>> {
+        let list = |p: &Part| {
+            let extents: RawExtents = [n].into_iter().chain(p.extents.iter().copied()).collect();
+            let no_memory =
+                || Error::Memory { op: "the directions of `sparse_jacobian`".into(), shape: extents.to_vec() };
+            let size = checked_size(&extents).ok_or_else(no_memory)?;
+            let columns = p.columns.iter().map(|c| Column::zeros(c.ty(), size)).collect::<Option<_>>();
+            Ok(RawArray { columns: columns.ok_or_else(no_memory)?, extents })
+        };
+        let mut lists = self.0.iter().map(list).collect::<Result<Vec<_>>>()?;
         let places = self.places();
+        let mut columns: Vec<&mut Column> =
+            lists.iter_mut().flat_map(|a| &mut a.columns).filter(|c| is_float(c)).collect();
         for (entry, number, value) in set {
             let Place { column, element } = places[number];
-            let size = columns[column].len() / n;
-            columns[column][entry * size + element] = value;
+            let at = entry * (columns[column].len() / n) + element;
+            match &mut *columns[column] {
+                Column::F32(c) => Arc::make_mut(c)[at] = value as f32,
+                Column::F64(c) => Arc::make_mut(c)[at] = value,
+                _ => {}
+            }
         }
-        let mut columns = columns.into_iter();
-        let list = |p: &Part| {
-            let mut column = |c: &Column| match (c, is_float(c)) {
-                (Column::F32(_), _) => {
-                    columns.next().unwrap_or_default().iter().map(|x| *x as f32).collect::<Vec<_>>().into()
-                }
-                (_, true) => columns.next().unwrap_or_default().into(),
-                (c, false) => Column::zeros(c.ty(), n * p.size).unwrap_or_else(|| c.clone()),
-            };
-            let extents = [n].into_iter().chain(p.extents.iter().copied()).collect();
-            RawArray { extents, columns: p.columns.iter().map(&mut column).collect() }
-        };
-        self.0.iter().map(list).collect()
+        Ok(lists)
     }
 }
 

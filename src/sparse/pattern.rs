@@ -3,6 +3,7 @@
 use accel_ad::Differentiable;
 use accel_core::error::{Error, Result};
 use accel_core::interp::dependences;
+use accel_core::repr::MAX_SIZE;
 use accel_core::types::Inputs;
 
 /// Where a sparse matrix has entries: in compressed rows (CSR). [`sparse_jacobian`](crate::sparse_jacobian) needs it.
@@ -19,10 +20,13 @@ impl SparsePattern {
     ///
     /// # Errors
     /// `Error::Shape` if `starts` does not begin with 0, does not ascend or does not end with the number of indices, or if the indices of a
-    /// row do not ascend or are no columns.
+    /// row do not ascend or are no columns. Neither may there be more columns than an array has numbers.
     pub fn new(columns: usize, starts: Vec<usize>, indices: Vec<usize>) -> Result<SparsePattern> {
         let error =
             |expected: String, found: String| Error::Shape { op: "`SparsePattern::new`".into(), expected, found };
+        if columns > MAX_SIZE {
+            return Err(error(format!("at most {MAX_SIZE} columns"), columns.to_string()));
+        }
         let ends = (starts.first().copied(), starts.last().copied());
         if ends != (Some(0), Some(indices.len())) {
             return Err(error(format!("starts from 0 to {}", indices.len()), format!("{ends:?}")));
@@ -104,8 +108,11 @@ impl SparsePattern {
     }
 
     /// The pattern of the transposed matrix.
-    pub(crate) fn transposed(&self) -> SparsePattern {
-        let mut starts = vec![0; self.columns + 1];
+    ///
+    /// # Errors
+    /// `Error::Memory` if there are too many columns.
+    pub(crate) fn transposed(&self) -> Result<SparsePattern> {
+        let mut starts = filled(0, self.columns + 1)?;
         self.indices.iter().for_each(|column| starts[column + 1] += 1);
         (0..self.columns).for_each(|column| starts[column + 1] += starts[column]);
         let (mut next, mut indices) = (starts.clone(), vec![0; self.indices.len()]);
@@ -115,13 +122,25 @@ impl SparsePattern {
                 next[*column] += 1;
             }
         }
-        SparsePattern { columns: self.rows(), starts, indices }
+        Ok(SparsePattern { columns: self.rows(), starts, indices })
     }
 
     /// The largest number of entries in a row.
     pub(crate) fn longest_row(&self) -> usize {
         self.starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0)
     }
+}
+
+/// `n` times the number `x`, for each column of a pattern, of which a user may have written any number.
+///
+/// # Errors
+/// `Error::Memory` if there is not enough memory.
+pub(crate) fn filled(x: usize, n: usize) -> Result<Vec<usize>> {
+    let mut all = vec![];
+    let no_memory = |_| Error::Memory { op: "the columns of a sparse pattern".into(), shape: vec![n] };
+    all.try_reserve_exact(n).map_err(no_memory)?;
+    all.resize(n, x);
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -137,11 +156,12 @@ mod tests {
         assert!(wrong(2, &[0, 1], &[0, 1]).contains("starts from 0 to 2"));
         assert!(wrong(2, &[0, 3, 2], &[0, 1]).contains("ascend up to 2"));
         assert!(wrong(2, &[0, 2], &[1, 0]).contains("row 0"));
+        assert!(wrong(usize::MAX, &[0, 1], &[0]).contains("columns, found 18446744073709551615"));
         assert!(wrong(2, &[0, 0, 1], &[2]).contains("below 2 in row 1"));
         let pattern = SparsePattern::new(3, vec![0, 2, 2, 3], vec![0, 2, 1]).unwrap();
         assert_eq!((pattern.rows(), pattern.columns(), pattern.row(0)), (3, 3, &[0, 2][..]));
-        assert_eq!(pattern.transposed().starts(), [0, 1, 2, 3]);
-        assert_eq!(pattern.transposed().indices(), [0, 2, 0]);
-        assert_eq!(pattern.transposed().transposed(), pattern);
+        assert_eq!(pattern.transposed().unwrap().starts(), [0, 1, 2, 3]);
+        assert_eq!(pattern.transposed().unwrap().indices(), [0, 2, 0]);
+        assert_eq!(pattern.transposed().unwrap().transposed().unwrap(), pattern);
     }
 }

@@ -270,3 +270,17 @@ fn reuse() {
     }
     assert!(sparse(5).run(&numbers(4, 0)).is_err());
 }
+
+/// More numbers than fit into memory are errors, and nothing ends the process.
+#[test]
+fn sizes_beyond_the_memory() {
+    let squares = afun(|a: V| map(|x| x * x, a));
+    let x = numbers(100_000, 0);
+    let wide = sparse_jacobian(&squares, SparsePattern::of(&squares, &x).unwrap()).unwrap().run(&x).unwrap();
+    let text = wide.to_dense().unwrap_err().to_string();
+    assert!(text.contains("`to_dense`: no memory for an array of shape [100000, 100000]"), "{text}");
+    let of = |columns: usize| SparsePattern::new(columns, vec![0, 1, 2], vec![0, 1]);
+    let text = sparse_jacobian(&squares, of(1 << 42).unwrap()).unwrap_err().to_string();
+    assert!(text.contains("columns of a sparse pattern") && text.contains("no memory"), "{text}");
+    assert!(of(usize::MAX).unwrap_err().to_string().contains("found 18446744073709551615"));
+}
