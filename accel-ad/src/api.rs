@@ -189,10 +189,10 @@ pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, 
 /// As [`grad`] and [`jvp`].
 #[track_caller]
 pub fn hvp<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<(D::Args, D::Parts), D::Parts> {
-    let at = Some(Source::new("hvp", Location::caller()));
-    derived(prog, "hvp", at, |p| {
-        let product = jvp(p.gradient());
-        afun(|x: Acc<(D::Args, D::Parts)>| call(product, x).1)
+    let at = Source::new("hvp", Location::caller());
+    derived(prog, "hvp", Some(at), |p| {
+        let product = p.gradient().forward::<(D::Args, D::Parts), (D::Parts, D::Parts)>(Some(at));
+        afun(|x: Acc<(D::Args, D::Parts)>| attributed((at.name, at.at), || call(product, x)).1)
     })
 }
 

@@ -74,7 +74,7 @@ fn values_that_are_not_finite() {
     let near = check(|x| sum(map(|x| x.exp(), x)), &[709.78, 1.0]);
     assert!(near.agrees() && near.looked_at > 0, "{near}");
     // A gradient that is not finite where the values are.
-    let wrong = check(|x| sum(map(|x| x + (x - x).sqrt() * 0.0, x)), &[1.0]);
+    let wrong = check(|x| sum(map(|x| x.cbrt(), x)), &[0.0]);
     assert!(!wrong.agrees(), "{wrong}");
 }
 
@@ -89,12 +89,13 @@ fn errors_name_the_call() {
     // The array of all directions is too large.
     let quadratic = afun(|a: V| a * a);
     let x = Array::vector(vec![1.0; 1 << 19]);
-    for (name, line, derivative) in [
-        ("jacobian", line!(), jacobian(&quadratic)),
-        ("jacobian_forward", line!(), jacobian_forward(&quadratic)),
-        ("jacobian_reverse", line!(), jacobian_reverse(&quadratic)),
-    ] {
+    for (name, line, derivative) in
+        [("jacobian", line!(), jacobian(&quadratic)), ("jacobian_forward", line!(), jacobian_forward(&quadratic))]
+    {
         let text = run(&derivative, &x).unwrap_err().to_string();
         assert!(text.contains(&format!("`{name}` at {}:{line}:", file!())), "{text}");
     }
+    // This array belongs to an adjoint.
+    let text = run(jacobian_reverse(&quadratic), &x).unwrap_err().to_string();
+    assert!(text.contains("no memory") && !text.contains(".rs:"), "{text}");
 }

@@ -228,8 +228,8 @@ fn bins_without_ends(t: &Suite) {
 fn wide_ladders(t: &Suite) {
     let prog = afun(|ends: Acc<Vector<f64>>| linspace(ends.at(0), ends.at(1), 3));
     t.is(prog, &Array::vector(vec![-1e308, 1e308]), Array::vector(vec![-1e308, 0.0, 1e308]));
-    let prog = afun(|ends: Acc<Vector<f32>>| linspace(ends.at(0), ends.at(1), 5));
-    t.is(prog, &Array::vector(vec![3e38, -3e38]), Array::vector(vec![3e38, 1.5e38, 0.0, -1.5e38, -3e38]));
+    let prog = afun(|ends: Acc<Vector<f32>>| linspace(ends.at(0), ends.at(1), 3));
+    t.is(prog, &Array::vector(vec![3e38, -3e38]), Array::vector(vec![3e38, 0.0, -3e38]));
 }
 
 fn ladders(t: &Suite) {
