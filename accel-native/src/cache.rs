@@ -182,7 +182,7 @@ fn loaded(key: &Key) -> Option<Arc<Library>> {
 /// The limit of the cache in bytes.
 fn limit() -> Result<u64> {
     let name = "ACCEL_CACHE_BYTES";
-    let Some(text) = std::env::var_os(name) else { return Ok(DEFAULT_BYTES) };
+    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return Ok(DEFAULT_BYTES) };
     let number = text.to_str().and_then(|t| t.trim().parse().ok());
     let found = || text.to_string_lossy().into_owned();
     number.ok_or_else(|| Error::Environment { name, expected: "a number of bytes", found: found() })

@@ -54,13 +54,13 @@ impl Budget {
         bytes.map_or(Budget::Free, Budget::Bytes)
     }
 
-    /// The bytes that the environment variable `ACCEL_TAPE_BYTES` sets; `None` if it is not set.
+    /// The bytes that the environment variable `ACCEL_TAPE_BYTES` sets; `None` if it is not set, or empty.
     ///
     /// # Errors
     /// `Error::Environment` if it is not a number.
     pub fn from_env() -> Result<Option<usize>> {
         let name = "ACCEL_TAPE_BYTES";
-        let Some(text) = std::env::var_os(name) else { return Ok(None) };
+        let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return Ok(None) };
         let bytes = text.to_str().and_then(|t| t.trim().parse().ok());
         let found = || text.to_string_lossy().into_owned();
         bytes.map(Some).ok_or_else(|| Error::Environment { name, expected: "a number of bytes", found: found() })

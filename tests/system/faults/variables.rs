@@ -19,14 +19,20 @@ fn proofs_are_checked() {
 #[test]
 fn wrong_numbers_are_errors() {
     let machine = Machine::new();
-    for bad in ["junk", "", "-1", "1e9", "10M"] {
+    for bad in ["junk", " ", "-1", "1e9", "10M"] {
         let said = fails(machine.program().env("ACCEL_TAPE_BYTES", bad));
         assert!(
             said.contains("ACCEL_TAPE_BYTES") && said.contains("a number of bytes") && said.contains(bad),
             "{said}"
         );
     }
-    assert_eq!(works(machine.program().env("ACCEL_TAPE_BYTES", " 1000 ")), "");
+    for good in [" 1000 ", ""] {
+        assert_eq!(
+            works(machine.program().env("ACCEL_TAPE_BYTES", good).env("ACCEL_CACHE_BYTES", good)),
+            "",
+            "{good:?}"
+        );
+    }
 }
 
 /// The states of a loop with 300 steps take 300 MB.
