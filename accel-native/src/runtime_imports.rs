@@ -70,7 +70,7 @@ extern "C" fn tape(number: i64, bytes: i64) -> *mut c_void {
 
 /// The number of threads that run tasks.
 extern "C" fn thread_count() -> i64 {
-    rayon::current_num_threads() as i64
+    crate::threads::count() as i64
 }
 
 /// Calls a function for `count` tasks, in parallel. Returns 1 if tasks failed; the record is then that of the first

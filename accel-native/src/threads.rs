@@ -17,12 +17,44 @@
 //! execute tasks. So a panic in a task is the end of this task only, and goes on in the caller when all tasks have
 //! ended. Nothing else between the first request and the end of the last task may panic: it ends the process.
 
+//!
+//! NOTE [Without a pool]: the threads of rayon's pool do not exist in a child that was forked from this process, and a process may not
+//! start threads at all. There, rayon would wait for ever or panic. So such a thread becomes the only one of a pool of its own before
+//! it uses rayon, and everything runs in the thread itself.
+
 mod tasks;
 
+use rayon::ThreadPoolBuilder;
+use std::error::Error;
 use std::process::abort;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use tasks::Tasks;
+
+/// The number of threads that this one can use: NOTE [Without a pool].
+pub fn count() -> usize {
+    prepare();
+    rayon::current_num_threads()
+}
+
+/// Makes sure that this thread can use rayon: NOTE [Without a pool].
+pub fn prepare() {
+    // The process with the pool; none if it could not be started.
+    static POOL: OnceLock<Option<u32>> = OnceLock::new();
+    let started = || match ThreadPoolBuilder::new().build_global() {
+        // The system gave no thread. Other errors say that there is a pool already.
+        Err(e) if e.source().is_some() => None,
+        _ => Some(std::process::id()),
+    };
+    if *POOL.get_or_init(started) == Some(std::process::id()) || rayon::current_thread_index().is_some() {
+        return;
+    }
+    match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+        // The thread stays in it to its end.
+        Ok(pool) => std::mem::forget(pool),
+        Err(e) => tracing::debug!("no pool for one thread: {e}"),
+    }
+}
 
 /// The largest number of requests that a thread leaves open, for each thread of the pool.
 const MAX_OPEN_REQUESTS: usize = 4;
@@ -44,7 +76,7 @@ where
     if count == 1 {
         return f(0);
     }
-    let threads = rayon::current_num_threads().min(count).max(1);
+    let threads = self::count().min(count).max(1);
     let tasks = Arc::new(Tasks::new(f, count, threads, BACKWARDS.fetch_xor(true, Ordering::Relaxed)));
     // If the caller is no thread of the pool, it has the first range, and the threads of the pool have the others.
     // Rayon wakes the first of its threads first, so the last thread of the pool is not needed.
@@ -135,6 +167,43 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The child has only the thread that was forked: NOTE [Without a pool].
+    #[cfg(unix)]
+    #[test]
+    fn a_forked_child_runs_everything_itself() {
+        use rayon::prelude::*;
+        use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+        unsafe extern "C" {
+            fn fork() -> i32;
+            fn _exit(status: i32) -> !;
+        }
+        let works = || {
+            assert_eq!(each(100, |_| Ok::<(), ()>(())), Ok(()));
+            count() > 0 && (0..100_000).into_par_iter().map(|x: u64| x + 1).sum::<u64>() == 5_000_050_000
+        };
+        assert!(works());
+        // SAFETY: the child only computes, and ends without anything that belongs to the parent.
+        let child = unsafe { fork() };
+        if child == 0 {
+            let status = i32::from(!works());
+            // SAFETY: as above.
+            unsafe { _exit(status) }
+        }
+        let child = Pid::from_raw(child).expect("a child");
+        let start = std::time::Instant::now();
+        let status = loop {
+            match waitpid(Some(child), WaitOptions::NOHANG).unwrap() {
+                Some((_, status)) => break status,
+                None if start.elapsed().as_secs() > 60 => {
+                    kill_process(child, Signal::KILL).unwrap();
+                    panic!("the child hangs");
+                }
+                None => std::thread::sleep(std::time::Duration::from_millis(5)),
+            }
+        };
+        assert_eq!(status.exit_status(), Some(0));
     }
 
     /// The only thread of the pool is the one that waits, or the other threads are busy with something else.

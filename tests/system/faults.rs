@@ -8,4 +8,5 @@ mod disks;
 mod machine;
 mod memory;
 mod others;
+mod threads;
 mod variables;

@@ -133,9 +133,10 @@ macro_rules! product {
             fn compute_all(&self) {
                 let (n, work) = (count_of(&self.shape.batch), self.shape.work());
                 let each = work.saturating_mul(count_of(&self.shape.added));
-                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
+                if work >= MIN_SHARED_WORK && n < 4 * crate::threads::count() {
                     (0..n).for_each(|i| self.compute(i, Parallelism::Rayon(0)));
                 } else if n.saturating_mul(each) >= MIN_SHARED_WORK {
+                    crate::threads::prepare();
                     let chunk = (MIN_SHARED_WORK / 4 / each).max(1);
                     (0..n).into_par_iter().with_min_len(chunk).for_each(|i| self.compute(i, Parallelism::None));
                 } else {

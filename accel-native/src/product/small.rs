@@ -52,7 +52,10 @@ impl<T: Number> Products<'_, T> {
         let task = |t: usize| Arch::new().dispatch(Task { products: self, range: t * part..n.min((t + 1) * part) });
         match n.div_ceil(part) {
             1 => task(0),
-            tasks => (0..tasks).into_par_iter().for_each(task),
+            tasks => {
+                crate::threads::prepare();
+                (0..tasks).into_par_iter().for_each(task);
+            }
         }
     }
 }

@@ -195,6 +195,7 @@ fn rows<T: SortKey, R: Record>(
         sorter.sort(len, &source, Outputs(to))
     };
     if len > CACHED && keys.len() / len < FEW_ROWS {
+        crate::threads::prepare();
         let mut sorter = Sorter::default();
         // A panic cannot leave the buffer in an inconsistent state.
         sorter.partitioned = std::mem::take(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner));
@@ -211,6 +212,7 @@ fn rows<T: SortKey, R: Record>(
     if keys.len() <= task {
         return all(&mut Sorter::default(), (0, outputs));
     }
+    crate::threads::prepare();
     parts(outputs, keys.len(), task).into_par_iter().try_for_each_init(Sorter::default, all)
 }
 

@@ -40,8 +40,8 @@ pub fn in_parts(
     width: usize,
     part: impl Fn(Range<usize>, &mut [ColumnPart]) -> Option<()> + Sync,
 ) -> Option<()> {
-    let threads = rayon::current_num_threads();
-    let is_shared = threads > 1 && n > width && n.saturating_mul(work) >= SHARED;
+    let threads = if n > width && n.saturating_mul(work) >= SHARED { crate::threads::count() } else { 1 };
+    let is_shared = threads > 1;
     let len = if is_shared { n.div_ceil(4 * threads).next_multiple_of(width) } else { n };
     let mut parts: Vec<Vec<ColumnPart>> = (0..n.div_ceil(len.max(1))).map(|_| vec![]).collect();
     for column in columns {
