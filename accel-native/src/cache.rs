@@ -59,7 +59,7 @@ pub(crate) type Key = [u8; 32];
 /// The libraries that are loaded at the moment.
 static LOADED: Mutex<Option<HashMap<Key, Weak<Library>>>> = Mutex::new(None);
 
-/// The programs for which the compiler took too long. It is not asked again.
+/// The programs for which the compiler took too long or could not run. It is not asked again.
 static LATE: Mutex<BTreeSet<Key>> = Mutex::new(BTreeSet::new());
 
 /// The place and the contents of the cache.
@@ -95,8 +95,8 @@ pub fn clear() -> io::Result<()> {
     results.into_iter().collect()
 }
 
-/// The library of a module and its key: loaded already, or from the cache, or compiled. `None` if the compiler takes too long; a notice
-/// says so.
+/// The library of a module and its key: loaded already, or from the cache, or compiled. `None` if the compiler takes too long or cannot
+/// run; a notice says so.
 ///
 /// # Errors
 /// `Error::Compiler` if it cannot be compiled.
@@ -211,7 +211,7 @@ fn file_name(key: &Key, ending: &str) -> String {
     hex + ending
 }
 
-/// Loads the library from the cache, or compiles it and stores it there. `None` if the compiler takes too long.
+/// Loads the library from the cache, or compiles it and stores it there. `None` if the compiler takes too long or cannot run.
 fn find_or_build(
     module: &Module,
     key: &Key,
@@ -241,6 +241,10 @@ fn find_or_build(
         Err(Failure::Late { why, .. }) => {
             let which = if toolchain.hangs() { "programs are" } else { "the program is" };
             notice(&format!("{why}: {which} interpreted, which is slower"));
+            return Ok(None);
+        }
+        Err(Failure::Unable(why)) => {
+            notice(&format!("the program cannot be compiled, so it is interpreted, which is slower: {why}"));
             return Ok(None);
         }
         Err(Failure::Other(why)) => {

@@ -5,6 +5,7 @@ use crate::limited::{self, Ended, Outcome};
 use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
 use accel_core::notice::notice;
+use std::io::ErrorKind;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,6 +68,8 @@ pub struct Toolchain {
     pub identity: String,
     /// Whether the C library has vector versions of the mathematical functions.
     pub vector_math: bool,
+    /// Whether the user has named it. If it does not work at all, this is an error then.
+    pub is_chosen: bool,
     /// Whether the compiler has only waited, or not even translated an empty file in time. Then it is not called any more.
     hangs: Arc<AtomicBool>,
 }
@@ -81,6 +84,8 @@ pub enum Failure {
         /// Whether it has only waited.
         idle: bool,
     },
+    /// This process cannot run it at the moment: there is no place for its files, or there are no more threads or processes.
+    Unable(String),
     /// Anything else, such as its messages.
     Other(String),
 }
@@ -89,7 +94,7 @@ impl Failure {
     /// The text of the reason.
     pub fn text(self) -> String {
         match self {
-            Failure::Late { why, .. } | Failure::Other(why) => why,
+            Failure::Late { why, .. } | Failure::Unable(why) | Failure::Other(why) => why,
         }
     }
 }
@@ -126,7 +131,7 @@ fn find() -> Result<Option<Toolchain>> {
         let found = chosen.to_str().ok_or("its name is not text".to_string().into()).and_then(Toolchain::new);
         return match found {
             Ok(found) => Ok(Some(found)),
-            Err(Failure::Late { why, .. }) => {
+            Err(Failure::Late { why, .. } | Failure::Unable(why)) => {
                 notice(&format!("{why}: programs are interpreted, which is slower"));
                 Ok(None)
             }
@@ -138,7 +143,7 @@ fn find() -> Result<Option<Toolchain>> {
     let mut reasons = vec![];
     for name in ["cc", "gcc", "clang"] {
         match Toolchain::new(name) {
-            Ok(found) => return Ok(Some(found)),
+            Ok(found) => return Ok(Some(Toolchain { is_chosen: false, ..found })),
             Err(why) => reasons.push(why.text().lines().next().unwrap_or_default().to_string()),
         }
     }
@@ -215,6 +220,7 @@ impl Toolchain {
             flags_for_calls: GCC_FOR_CALLS.iter().filter(|_| !clang).map(|flag| (*flag).into()).collect(),
             command,
             vector_math,
+            is_chosen: true,
             hangs: Arc::default(),
         })
     }
@@ -230,28 +236,42 @@ impl Toolchain {
         static SWEPT: Once = Once::new();
         let (temporary, longest) = (std::env::temp_dir(), limit()?);
         SWEPT.call_once(|| remove_old_work(&temporary, is_work, 2 * longest));
-        let elsewhere = |why: &Failure| match why {
-            Failure::Other(_) if !has_room(&temporary) => place_for_work(),
-            _ => None,
+        let why = match self.compile_in(&temporary, module) {
+            Err(why @ (Failure::Other(_) | Failure::Unable(_))) => why,
+            ended => return ended,
         };
-        self.compile_in(&temporary, module).or_else(|why| match elsewhere(&why) {
-            None => Err(why),
-            Some(place) => {
-                remove_old_work(&place, is_work, 2 * longest);
-                let both = |also: Failure| match also {
-                    Failure::Other(also) => format!("{}; then {also}", why.text()).into(),
-                    late => late,
-                };
-                self.compile_in(&place, module).map_err(both)
+        if has_room(&temporary) {
+            return Err(if self.works_in(&temporary) { why } else { Failure::Unable(why.text()) });
+        }
+        let Some(place) = place_for_work() else { return Err(Failure::Unable(why.text())) };
+        remove_old_work(&place, is_work, 2 * longest);
+        self.compile_in(&place, module).map_err(|also| match also {
+            Failure::Late { .. } => also,
+            also => {
+                let both = format!("{}; then {}", why.text(), also.text());
+                if has_room(&place) && self.works_in(&place) { Failure::Other(both) } else { Failure::Unable(both) }
             }
         })
     }
 
+    /// Whether the compiler makes a library of an empty file in this place; `true` if the user has chosen it. One that was found may need
+    /// other programs that are not, as without a `PATH`.
+    fn works_in(&self, place: &Path) -> bool {
+        let make = || -> Attempt<String> {
+            let work = work_folder(place).map_err(|e| e.to_string())?;
+            let (text, library) = (work.path().join("empty.c"), work.path().join("empty.so"));
+            write(&text, b"").map_err(|e| e.to_string())?;
+            self.run(&library, |c| self.link(c, &library, &[&text]))
+        };
+        self.is_chosen || make().is_ok()
+    }
+
     /// As [`compile`](Self::compile), with the working folder in this place.
     fn compile_in(&self, place: &Path, module: &Module) -> Attempt<(Vec<u8>, String)> {
-        let work = work_folder(place).map_err(|e| format!("{}: {e}", place.display()))?;
+        let unable = |path: &Path, e: std::io::Error| Failure::Unable(format!("{}: {e}", path.display()));
+        let work = work_folder(place).map_err(|e| unable(place, e))?;
         let (text, library) = (work.path().join("kernels.c"), work.path().join("kernels.so"));
-        std::fs::write(&text, &module.source).map_err(|e| format!("{}: {e}", text.display()))?;
+        write(&text, module.source.as_bytes()).map_err(|e| unable(&text, e))?;
         let said = self.compile_file(&text, module, &library).inspect_err(|why| {
             if let Failure::Late { idle, .. } = why
                 && (*idle || self.is_late_with_nothing(work.path()))
@@ -259,7 +279,7 @@ impl Toolchain {
                 self.hangs.store(true, Ordering::Relaxed);
             }
         })?;
-        let code = std::fs::read(&library);
+        let code = read(&library);
         Ok((code.map_err(|e| self.unloadable_library_error(&format!("{}: {e}", library.display()), &said))?, said))
     }
 
@@ -272,7 +292,7 @@ impl Toolchain {
     fn is_late_with_nothing(&self, work: &Path) -> bool {
         let (text, object) = (work.join("empty.c"), work.join("empty.o"));
         let compile = || {
-            std::fs::write(&text, "").map_err(|e| e.to_string())?;
+            write(&text, b"").map_err(|e| e.to_string())?;
             run(&self.command, limit()?.min(EMPTY_LIMIT), Some(&object), |c| {
                 c.arg("-c").arg("-o").arg(&object).arg(&text);
             })
@@ -315,7 +335,7 @@ impl Toolchain {
                 (0..processes).map(|_| std::thread::Builder::new().spawn_scoped(scope, some)).collect();
             let join =
                 |t: ScopedJoinHandle<_>| t.join().unwrap_or_else(|_| Err("a panic while it ran".to_string().into()));
-            let results = threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string().into()), join));
+            let results = threads.into_iter().map(|t| t.map_or_else(|e| Err(Failure::Unable(e.to_string())), join));
             results.collect::<Vec<_>>().into_iter().collect::<Attempt<()>>()
         })?;
         let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
@@ -356,7 +376,11 @@ fn run(
         command.env("TMPDIR", work);
     }
     arguments(&mut command);
-    let ended = match limited::run(&mut command, limit).map_err(|e| format!("cannot run {program}: {e}"))? {
+    let no_process = |e: std::io::Error| match (format!("cannot run {program}: {e}"), e.kind()) {
+        (why, ErrorKind::WouldBlock | ErrorKind::OutOfMemory) => Failure::Unable(why),
+        (why, _) => Failure::Other(why),
+    };
+    let ended = match limited::run(&mut command, limit).map_err(no_process)? {
         Outcome::Ended(ended) => ended,
         Outcome::Late { idle } => {
             let seconds = limit.as_secs_f64();
@@ -406,7 +430,42 @@ pub fn work_folder(place: &Path) -> std::io::Result<Work> {
 
 /// Whether this place has room for a working folder.
 fn has_room(place: &Path) -> bool {
-    work_folder(place).and_then(|work| std::fs::write(work.path().join("room"), vec![0; ROOM])).is_ok()
+    work_folder(place).and_then(|work| write(&work.path().join("room"), &vec![0; ROOM])).is_ok()
+}
+
+/// Writes a file, unless it is larger than files may be: then the system would end this process with a signal.
+pub fn write(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    check_file_size(contents.len())?;
+    std::fs::write(path, contents)
+}
+
+/// Whether this process may write files of this size.
+///
+/// # Errors
+/// `ErrorKind::FileTooLarge` if it may not.
+pub fn check_file_size(_bytes: usize) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+        && most < _bytes as u64
+    {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    Ok(())
+}
+
+/// The limit for the size of a library; what is larger was not made from our code.
+const MAX_LIBRARY_BYTES: u64 = 1 << 28;
+
+/// The contents of a file that a compiler has made. To read a pipe would wait for a writer, and a device may never end.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let about = std::fs::symlink_metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    if about.len() > MAX_LIBRARY_BYTES {
+        return Err(std::io::Error::other(format!("it has {} bytes", about.len())));
+    }
+    std::fs::read(path)
 }
 
 /// Whether this is the name of a working folder.

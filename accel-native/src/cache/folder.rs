@@ -129,6 +129,7 @@ impl Folder {
         if size > limit {
             return Err(io::Error::other(format!("{size} bytes are more than the cache may hold")));
         }
+        crate::toolchain::check_file_size(contents.len())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let unfinished = format!("{UNFINISHED}{}-{number}-{now}", std::process::id());
@@ -259,7 +260,7 @@ fn remove_work(path: &Path, age: Duration) -> io::Result<()> {
         Err(Errno::WOULDBLOCK) => false,
         Err(_) => is_old(modified(&stat), age),
     };
-    if distrust(&stat).is_none() && stat.st_mode & 0o7777 == 0o700 && abandoned() {
+    if distrust(&stat).is_none() && stat.st_mode & 0o777 == 0o700 && abandoned() {
         for name in names(&folder)? {
             unlinkat(&folder, &name, AtFlags::empty())?;
         }

@@ -143,6 +143,34 @@ fn a_compiler_that_hangs_is_killed_with_what_it_has_started() {
     }
 }
 
+/// To read a pipe would wait for ever, and a device gives bytes for ever.
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let machine = Machine::new();
+    let output = "while [ \"$1\" != -o ]; do shift; done";
+    for make in ["mkfifo \"$2\"", "ln -s /dev/zero \"$2\"", "mkdir \"$2\""] {
+        let compiler = machine.compiler(&format!("{output}; {make}"));
+        let said = fails(machine.program().env("CC", &compiler));
+        assert!(said.contains("it is not a regular file"), "{make}: {said}");
+    }
+    let compiler = machine.compiler(&format!("{output}; truncate -s 1T \"$2\""));
+    let said = fails(machine.program().env("CC", &compiler));
+    assert!(said.contains("it has 1099511627776 bytes"), "{said}");
+}
+
+/// GCC then finds no assembler. Nobody has asked for this compiler.
+#[test]
+fn a_compiler_that_is_found_but_does_not_work_is_done_without() {
+    let machine = Machine::new();
+    let text =
+        b"#!/bin/sh\ncase \"$*\" in *--version) exec /usr/bin/cc --version;; esac\necho 'no assembler' >&2; exit 1\n";
+    machine::write(&machine.path("bin/cc"), text, 0o755);
+    let said = works(machine.program().env("PATH", machine.path("bin")));
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(said.lines().all(|line| line.contains("no assembler") && line.contains("interpreted")), "{said}");
+    works(machine.program().env_remove("PATH"));
+}
+
 /// The output fills neither the pipe nor the memory, and the process does not wait for another process that the
 /// compiler has left behind with its pipe.
 #[test]
