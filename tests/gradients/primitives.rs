@@ -74,6 +74,9 @@ functions! {
     j1: elements, Any, |x| x.j1();
     i0e: elements, AllNonZero, |x| x.i0e();
     i1e: elements, Any, |x| x.i1e();
+    i0: elements, Any, |x| x.i0();
+    i1: elements, Any, |x| x.i1();
+    ln_i0: elements, Any, |x| x.ln_i0();
     abs: elements, AllNonZero, |x| x.abs();
     signum: elements, AllNonZero, |x| x.signum() * x;
     powi: elements, Any, |x| x.powi(0) + x.powi(1) + x.powi(2) + x.powi(7);

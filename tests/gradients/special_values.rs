@@ -235,6 +235,49 @@ functions! {
     hypot: two, |a, b| a.hypot(b);
 }
 
+/// Derivatives up to the third order, also at 0, where those of the factors have kinks, against power series.
+#[test]
+fn modified_bessel_functions() {
+    type Number = Exp<f64>;
+    fn orders(f: fn(Number) -> Number) -> [Vec<f64>; 4] {
+        let first = move |x| gradient(f, x);
+        let second = move |x| gradient(first, x);
+        let all: [&dyn Fn(Number) -> Number; 4] = [&f, &first, &second, &|x| gradient(second, x)];
+        all.map(|f| run(afun(|x: Acc<Vector<f64>>| map(f, x)), &vector(&BESSEL_POINTS)).unwrap().to_vec())
+    }
+    // I0 is the sum of c[k] x^k, and I1 its derivative.
+    let mut c = vec![0.0; 120];
+    c[0] = 1.0;
+    (2..120).step_by(2).for_each(|k| c[k] = c[k - 2] / (k * k) as f64);
+    let derivative = |c: &[f64]| (1..c.len()).map(|k| c[k] * k as f64).collect::<Vec<_>>();
+    let mut series = vec![c];
+    (0..4).for_each(|n| series.push(derivative(&series[n])));
+    let at = |c: &[f64], x: f64| c.iter().rev().fold(0.0, |sum, c| sum * x + c);
+    let close = |found: f64, wanted: f64| (found - wanted).abs() <= 1e-12 * wanted.abs().max(1.0);
+    let [i0, i1, ln_i0] = [orders(|x| x.i0()), orders(|x| x.i1()), orders(|x| x.ln_i0())];
+    for (k, x) in BESSEL_POINTS.iter().enumerate() {
+        let s = [0, 1, 2, 3, 4].map(|n| at(&series[n], *x));
+        let r = [s[1] / s[0], s[2] / s[0], s[3] / s[0]];
+        let logarithms = [s[0].ln(), r[0], r[1] - r[0] * r[0], r[2] - 3.0 * r[1] * r[0] + 2.0 * r[0] * r[0] * r[0]];
+        for n in 0..4 {
+            assert!(close(i0[n][k], s[n]), "i0, order {n} at {x}: {}, not {}", i0[n][k], s[n]);
+            assert!(
+                close(ln_i0[n][k], logarithms[n]),
+                "ln_i0, order {n} at {x}: {}, not {}",
+                ln_i0[n][k],
+                logarithms[n]
+            );
+        }
+        for n in 0..3 {
+            assert!(close(i1[n][k], s[n + 1]), "i1, order {n} at {x}: {}, not {}", i1[n][k], s[n + 1]);
+        }
+    }
+    let far = run(&afun(|x: Acc<Vector<f64>>| map(|x| x.ln_i0(), x)), &vector(&[1000.0])).unwrap().to_vec()[0];
+    assert!((far - (1000.0 - (2000.0 * std::f64::consts::PI).ln() / 2.0 + 1.25e-4)).abs() < 1e-6, "{far}");
+}
+
+const BESSEL_POINTS: [f64; 6] = [0.0, 1e-3, -0.7, 2.0, -5.0, 12.0];
+
 /// The derivative by `x` is the density p of the gamma distribution, whose derivatives are p (a - 1 - x) / x and p (ln x - ψ(a)).
 #[test]
 fn second_derivatives_of_the_incomplete_gamma_function() {

@@ -256,7 +256,7 @@ methods! {
     Num: abs signum | min max => T;
     Integral: count_ones leading_zeros trailing_zeros | div_euclid rem_euclid => T;
     Floating: sin cos tan asin acos atan sinh cosh tanh sech asinh acosh atanh exp exp2 exp_m1 ln log2 log10 ln_1p sqrt cbrt recip
-        erf erfc erfinv normal_cdf log_normal_cdf lgamma digamma j0 j1 i0e i1e sigmoid log_sigmoid softplus logit detach floor ceil
+        erf erfc erfinv normal_cdf log_normal_cdf lgamma digamma j0 j1 i0 i1 ln_i0 i0e i1e sigmoid log_sigmoid softplus logit detach floor ceil
         round trunc | powf atan2 hypot log_add_exp xlogy gamma_inc gamma_inc_upper => T;
     Floating: is_nan is_infinite is_finite => bool;
 }

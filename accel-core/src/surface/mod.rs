@@ -5,6 +5,7 @@
 
 mod acc;
 mod axes;
+mod bessel;
 mod boundaries;
 mod control;
 mod convolutions;
