@@ -1,12 +1,13 @@
 //! Compares the gradient of a program with differences of its values, for users.
 
 use crate::choice::run;
-use accel_ad::{OneNumber, Reverse, grad, reverse_mode};
+use accel_ad::{OneNumber, Reverse, grad, reverse_mode, value_and_grad};
 use accel_core::afun::AsAfun;
 use accel_core::ast::{Program, Source};
 use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreted;
+use accel_core::nan::{Finding, find_nan};
 use accel_core::pass::stages;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_core::types::{Arrays, Inputs};
@@ -27,6 +28,8 @@ pub struct GradientCheck {
     /// If they do not agree, the operation most to blame: the first one whose own result has an adjoint that does not agree with differences. `None` if that
     /// is true of no operation alone.
     pub blamed: Option<Source>,
+    /// Where the program or its gradient makes numbers that are not finite, if derivatives or differences are not: then they say nothing.
+    pub not_finite: Option<Finding>,
 }
 
 /// A derivative beside a difference.
@@ -58,9 +61,10 @@ impl Deviation {
 impl fmt::Display for GradientCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(worst) = &self.worst else {
-            return f.write_str(
+            f.write_str(
                 "no difference says anything: there is no floating-point number to differentiate by, or the values are not finite",
-            );
+            )?;
+            return self.not_finite.as_ref().map_or(Ok(()), |found| write!(f, ": {found}"));
         };
         match self.agrees() {
             true => write!(f, "the gradient agrees with {} differences; farthest apart: ", self.looked_at)?,
@@ -76,7 +80,11 @@ impl fmt::Display for GradientCheck {
             ", the derivative is {gradient:e} by the gradient, and {difference:e} ± {precision:.0e} by differences"
         )?;
         match &self.blamed {
-            Some(at) => write!(f, "; the first operation that does not agree is `{}` at {at}", at.name),
+            Some(at) => write!(f, "; the first operation that does not agree is `{}` at {at}", at.name)?,
+            None => {}
+        }
+        match &self.not_finite {
+            Some(found) => write!(f, "; derivatives that are not finite say nothing: {found}"),
             None => Ok(()),
         }
     }
@@ -143,6 +151,11 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inpu
         all.extend(differences.compare(&direction(j), &gradient, number)?.map(|d| (j, d)));
     }
     let looked_at = all.len();
+    let are_finite = looked_at == directions && all.iter().all(|(_, d)| d.gradient.is_finite());
+    let not_finite = match are_finite {
+        true => None,
+        false => find_nan(value_and_grad(prog), &A::from_tuple(x.clone())?)?,
+    };
     // A number says more than a direction.
     let is_wrong = |d: &Deviation| d.number.is_some() && d.ratio() > 1.0;
     let order = |a: &Deviation, b: &Deviation| is_wrong(a).cmp(&is_wrong(b)).then(a.ratio().total_cmp(&b.ratio()));
@@ -151,7 +164,7 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inpu
         Some((j, worst)) if worst.ratio() > 1.0 => blame(prog.program()?, &x, &direction(*j)),
         _ => None,
     };
-    Ok(GradientCheck { looked_at, worst: worst.map(|(_, d)| d), blamed })
+    Ok(GradientCheck { looked_at, worst: worst.map(|(_, d)| d), blamed, not_finite })
 }
 
 /// The first operation of a program whose result, in this direction, has another derivative by its adjoint than by differences.

@@ -22,6 +22,23 @@ fn a_gradient_that_is_right() {
     assert_eq!(blamed(|a| sum(map(|x| x.floor() * x, a))), None);
 }
 
+/// Where something overflows, neither the gradient nor differences say anything, and the stable form is named.
+#[test]
+fn formulas_that_overflow() {
+    let large = Array::vector(vec![1000.0, 999.0, 0.0]);
+    let naive = afun(|x: V| map(|s| s.ln(), sum(x.exp())));
+    let check = check_grad(&naive, &large).unwrap();
+    let said = check.to_string();
+    assert!(
+        check.not_finite.is_some() && said.contains("`exp(1000.0)` is inf") && said.contains("`log_sum_exp`"),
+        "{said}"
+    );
+    let found = find_nan(grad(afun(|x: V| sum(map(|x| (1.0 + x.exp()).ln(), x)))), &large).unwrap().unwrap();
+    assert!(found.nan.is_some() && found.to_string().contains("`softplus`"), "{found}");
+    let check = check_grad(afun(|x: V| log_sum_exp(x)), &large).unwrap();
+    assert!(check.agrees() && check.not_finite.is_none(), "{check}");
+}
+
 /// The first operation that is wrong, neither what it uses nor what uses it.
 #[test]
 fn an_operation_in_the_middle() {

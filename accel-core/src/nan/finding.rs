@@ -40,12 +40,26 @@ pub struct Appearance {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.infinity, &self.nan) {
-            (Some(infinity), Some(nan)) => write!(f, "first {infinity}; then {nan}"),
-            (Some(one), None) | (None, Some(one)) => one.fmt(f),
+            (Some(infinity), Some(nan)) => write!(f, "first {infinity}; then {nan}")?,
+            (Some(one), None) | (None, Some(one)) => one.fmt(f)?,
             (None, None) => f.write_str(
                 "the result contains NaN or infinity, but not that of the interpreter: the backend combines sums and products in another order",
-            ),
+            )?,
         }
+        match self.infinity.as_ref().and_then(Appearance::stable_form) {
+            Some(stable) => write!(f, "; {stable}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Appearance {
+    /// The functions that have the same values and derivatives as the usual formulas with this function, and do not overflow.
+    fn stable_form(&self) -> Option<&'static str> {
+        let is_exponential = matches!(&*self.function, "exp" | "exp2" | "expm1");
+        is_exponential.then_some(
+            "`softplus` is ln(1 + e^x), `log_sum_exp` ln(sum e^x), `sigmoid` 1 / (1 + e^-x) and `softmax` e^x / sum e^x without overflow",
+        )
     }
 }
 
