@@ -6,7 +6,7 @@
 //! a kink or a jump), the table chooses one, which is the same for both modes: `abs` has the derivative 0 at 0, and for
 //! equal arguments `min` and `max` have the derivatives of their first argument.
 
-use crate::builders::{Floats, not};
+use crate::builders::{Floats, and, not};
 use accel_core::ast::*;
 use accel_core::repr::op::{self, Cmp, Family, Float1, Float2, Num1, Num2};
 
@@ -96,18 +96,18 @@ pub fn float1<E, A, T>(op: Float1, t: FloatTy<T>, x: &Exp<E, A, T>, y: &Exp<E, A
         // 1 - y^2 vanishes where y is rounded to 1.
         Tanh => Factor::Times(square(&o.f(Sech, x))),
         Sech => Factor::Times(o.neg(&o.mul(y, &o.f(Tanh, x)))),
-        Asinh => Factor::Over(o.f2(Float2::Hypot, x, &c(1.0))),
-        Acosh => Factor::Over(o.mul(&o.f(Sqrt, &o.sub(x, &c(1.0))), &o.f(Sqrt, &o.add(x, &c(1.0))))),
+        Asinh => Factor::Over(finite(o, &o.f2(Float2::Hypot, x, &c(1.0)))),
+        Acosh => Factor::Over(finite(o, &o.mul(&o.f(Sqrt, &o.sub(x, &c(1.0))), &o.f(Sqrt, &o.add(x, &c(1.0)))))),
         Atanh => Factor::Over(one_minus_square(o, x)),
         Exp => Factor::Times(y.clone()),
         Exp2 => Factor::Times(o.mul(y, &c(std::f64::consts::LN_2))),
         ExpM1 => Factor::Times(o.f(Exp, x)),
-        Log => Factor::Over(x.clone()),
-        Log2 => Factor::Times(o.div(&c(std::f64::consts::LOG2_E), x)),
-        Log10 => Factor::Times(o.div(&c(std::f64::consts::LOG10_E), x)),
-        Log1p => Factor::Over(o.add(x, &c(1.0))),
-        Sqrt => Factor::Over(o.mul(y, &c(2.0))),
-        Cbrt => Factor::Over(o.mul(&square(y), &c(3.0))),
+        Log => Factor::Over(finite(o, x)),
+        Log2 => Factor::Times(o.div(&c(std::f64::consts::LOG2_E), &finite(o, x))),
+        Log10 => Factor::Times(o.div(&c(std::f64::consts::LOG10_E), &finite(o, x))),
+        Log1p => Factor::Over(o.add(&finite(o, x), &c(1.0))),
+        Sqrt => Factor::Over(o.mul(&finite(o, y), &c(2.0))),
+        Cbrt => Factor::Over(o.mul(&square(&finite(o, y)), &c(3.0))),
         Recip => Factor::Times(o.neg(&square(y))),
         Erf => Factor::Times(gauss(o, std::f64::consts::FRAC_2_SQRT_PI, -1.0, x)),
         Erfc => Factor::Times(gauss(o, -std::f64::consts::FRAC_2_SQRT_PI, -1.0, x)),
@@ -131,6 +131,21 @@ fn family_derivative<E, A, T>(o: Floats<T>, family: Family, n: u8, x: &Exp<E, A,
         (Family::BesselI, 1) => o.sub(&of(3), &of(2)),
         (Family::BesselI, _) => o.neg(&o.mul(&o.num1(Num1::Signum, x), &of(next.max(2)))),
     }
+}
+
+/// `x`, and NaN where `x` is infinite.
+///
+/// NOTE [Infinite arguments]: logarithms and roots of infinity are infinite, and their local derivatives would be `1 / ∞ = 0`. But an
+/// infinite number is most often one that has overflowed, as `1 + exp(x)` does at 1000, and then its own derivative is infinite,
+/// too. This zero, which arithmetic produced, is not the zero of what is not used (NOTE [Strong zeros]): `ln(1 + exp(x))` would have the
+/// derivative `0 ⊗ ∞ = 0` instead of 1. So the local derivative of a function that is infinite at infinity is NaN there. NaN
+/// stays NaN in every product except for those with a strong zero, so what is not used still has the derivative 0. Both modes have the
+/// same results, because NaN does not depend on the order of the factors.
+///
+/// Functions that are finite at infinity, such as `1 / x` and `atan(x)`, are constant there as far as numbers tell, and
+/// have the derivative 0.
+fn finite<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>) -> Exp<E, A, T> {
+    o.add(x, &o.mul(x, &o.c(0.0)))
 }
 
 /// `1 - x^2`; near 1 and -1 as a product without cancellation. Near 0, its derivative would cancel.
@@ -211,6 +226,10 @@ pub fn float2<E, A, T>(
         // a derivative with respect to b. a^b log a: at a = 0 this is 0.
         Float2::Pow => {
             let less = o.f2(Float2::Pow, a, &o.sub(b, &o.c(1.0)));
+            // Of a root of infinity, as for `sqrt`: NOTE [Infinite arguments].
+            let is = |x: &Exp<E, A, T>, value: f64| o.cmp(Cmp::Eq, x, &o.c(value));
+            let is_root = and(&is(&o.num1(Num1::Abs, y), f64::INFINITY), &is(&less, 0.0));
+            let less = Exp::cond(&is_root, &o.mul(y, &less), &less);
             let (da, db) = (o.mul(b, &less), o.mul(y, &o.f(Float1::Log, a)));
             (
                 Factor::Times(Exp::cond(&o.cmp(Cmp::Eq, a, &o.c(0.0)), &zero_where(b, &da), &da)),
@@ -228,7 +247,9 @@ pub fn float2<E, A, T>(
             let multiple = |x: &Exp<E, A, T>| o.mul(x, &o.c(2f64.powi(100)));
             let r = o.f2(Float2::Hypot, &multiple(a), &multiple(b));
             let is_tiny = o.cmp(Cmp::Lt, y, &o.c(1e-30));
-            let of = |x: &Exp<E, A, T>| zero_where(y, &Exp::cond(&is_tiny, &o.div(&multiple(x), &r), &o.div(x, y)));
+            let of = |x: &Exp<E, A, T>| {
+                zero_where(y, &Exp::cond(&is_tiny, &o.div(&multiple(x), &r), &o.div(x, &finite(o, y))))
+            };
             (Factor::Times(of(a)), Factor::Times(of(b)))
         }
         Float2::StrongMul => (Factor::Times(b.clone()), Factor::Times(a.clone())),

@@ -42,15 +42,15 @@ macro_rules! rules {
 
 rules! {
     recip(x, y) => -(y * y)
-    sqrt(x, y) => (y + y).recip()
-    cbrt(x, y) => (int::<S>(3) * y * y).recip()
+    sqrt(x, y) => { let y = finite(y); (y + y).recip() }
+    cbrt(x, y) => (int::<S>(3) * y * finite(y)).recip()
     exp(x, y) => y
     exp2(x, y) => y * ln_of(2)
     exp_m1(x, y) => x.exp()
-    ln(x, y) => x.recip()
-    log2(x, y) => ln_of::<S>(2).recip() / x
-    log10(x, y) => ln_of::<S>(10).recip() / x
-    ln_1p(x, y) => (x + int(1)).recip()
+    ln(x, y) => finite(x).recip()
+    log2(x, y) => ln_of::<S>(2).recip() / finite(x)
+    log10(x, y) => ln_of::<S>(10).recip() / finite(x)
+    ln_1p(x, y) => (finite(x) + int(1)).recip()
     sin(x, y) => x.cos()
     cos(x, y) => -x.sin()
     tan(x, y) => y * y + int(1)
@@ -60,10 +60,16 @@ rules! {
     sinh(x, y) => x.cosh()
     cosh(x, y) => x.sinh()
     tanh(x, y) => tanh_derivative(x, y)
-    asinh(x, y) => x.hypot(int(1)).recip()
-    acosh(x, y) => ((x - int(1)).sqrt() * (x + int(1)).sqrt()).recip()
+    asinh(x, y) => finite(x).hypot(int(1)).recip()
+    acosh(x, y) => ((finite(x) - int(1)).sqrt() * (x + int(1)).sqrt()).recip()
     atanh(x, y) => one_minus_square(x).recip()
     fract(x, y) => int(1)
+}
+
+/// The number, and NaN if it is infinite: NOTE [Infinite arguments] in `accel-ad`.
+#[inline(always)]
+fn finite<S: Float>(x: S) -> S {
+    if x.is_infinite() { x * S::nan() } else { x }
 }
 
 /// 1 - x^2; near 1 and -1 as a product without cancellation. Near 0, its derivative would cancel.
@@ -109,6 +115,7 @@ pub(crate) fn hypot_derivatives<S: Float>(x: S, y: S, h: S) -> (S, S) {
         let (x, y) = (x * constant(2f64.powi(100)), y * constant(2f64.powi(100)));
         (x / x.hypot(y), y / x.hypot(y))
     } else {
+        let h = finite(h);
         (x / h, y / h)
     }
 }
@@ -134,8 +141,14 @@ pub(crate) fn powi<S: Float>(x: S, n: i32) -> One<S> {
 /// The power with a constant exponent.
 #[inline(always)]
 pub(crate) fn powf_constant<S: Float>(x: S, n: S) -> One<S> {
-    let derivative = if n.is_zero() && x.is_zero() { S::zero() } else { n * x.powf(n - S::one()) };
-    (x.powf(n), derivative)
+    let (y, less) = (x.powf(n), x.powf(n - S::one()));
+    let derivative = match () {
+        () if n.is_zero() && x.is_zero() => S::zero(),
+        // A root of infinity.
+        () if less.is_zero() && y.is_infinite() => y * less,
+        () => n * less,
+    };
+    (y, derivative)
 }
 
 /// The derivative of a power by its exponent. The powers of zero are 0 for all positive exponents; for the others, it is 0 by

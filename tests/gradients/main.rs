@@ -29,6 +29,8 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+#[cfg(feature = "dual")]
+mod infinite_arguments;
 mod joining;
 mod matrices;
 mod operations;

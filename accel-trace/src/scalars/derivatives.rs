@@ -37,18 +37,18 @@ fn float(f: Float1, x: f64, y: f64) -> f64 {
         Float1::Cosh => x.sinh(),
         Float1::Tanh => x.cosh().recip().powi(2),
         Float1::Sech => -y * x.tanh(),
-        Float1::Asinh => 1f64.hypot(x).recip(),
-        Float1::Acosh => ((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip(),
+        Float1::Asinh => 1f64.hypot(finite(x)).recip(),
+        Float1::Acosh => ((finite(x) - 1.0).sqrt() * (x + 1.0).sqrt()).recip(),
         Float1::Atanh => ((1.0 - x) * (1.0 + x)).recip(),
         Float1::Exp => y,
         Float1::Exp2 => y * LN_2,
         Float1::ExpM1 => x.exp(),
-        Float1::Log => x.recip(),
-        Float1::Log2 => x.recip() / LN_2,
-        Float1::Log10 => x.recip() / LN_10,
-        Float1::Log1p => (1.0 + x).recip(),
-        Float1::Sqrt => 0.5 / y,
-        Float1::Cbrt => (3.0 * y * y).recip(),
+        Float1::Log => finite(x).recip(),
+        Float1::Log2 => finite(x).recip() / LN_2,
+        Float1::Log10 => finite(x).recip() / LN_10,
+        Float1::Log1p => (1.0 + finite(x)).recip(),
+        Float1::Sqrt => 0.5 / finite(y),
+        Float1::Cbrt => (3.0 * y * finite(y)).recip(),
         Float1::Recip => -(x * x).recip(),
         Float1::Erf => FRAC_2_SQRT_PI * gauss(x, 1.0),
         Float1::Erfc => -FRAC_2_SQRT_PI * gauss(x, 1.0),
@@ -68,6 +68,11 @@ fn float(f: Float1, x: f64, y: f64) -> f64 {
         }
         Float1::Detach | Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => 0.0,
     }
+}
+
+/// The number, and NaN if it is infinite: NOTE [Infinite arguments] in `accel-ad`.
+fn finite(x: f64) -> f64 {
+    if x.is_infinite() { f64::NAN } else { x }
 }
 
 /// exp(-k x^2), with the rounding error of the square.
@@ -100,7 +105,12 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
             }
         }
         Op2::Float(Float2::Pow) => {
-            let by_a = if b == 0.0 && a == 0.0 { 0.0 } else { b * a.powf(b - 1.0) };
+            let less = a.powf(b - 1.0);
+            let by_a = match () {
+                () if b == 0.0 && a == 0.0 => 0.0,
+                () if less == 0.0 => b * less * if y.is_infinite() { f64::NAN } else { 1.0 },
+                () => b * less,
+            };
             (by_a, if a == 0.0 { 0.0 } else { y * a.ln() })
         }
         Op2::Float(Float2::Atan2) => {
@@ -114,7 +124,7 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
                 let (a, b) = (a * 2f64.powi(100), b * 2f64.powi(100));
                 (a / a.hypot(b), b / a.hypot(b))
             } else {
-                (a / y, b / y)
+                (a / finite(y), b / finite(y))
             }
         }
         Op2::Float(Float2::Along) => (b, 0.0),
