@@ -4,7 +4,7 @@ use crate::array_loops::{matrix, succ};
 use crate::harness::{V, jacobian};
 use crate::refined::{Short, ShortNonEmpty};
 use accel::prelude::*;
-use accel_fusion::kernel::{Block, Op, Program, Verified};
+use accel_fusion::kernel::{ArrayId, Block, Op, Program, Verified};
 use accel_fusion::pipeline::{lower, optimize};
 use accel_fusion::simplify;
 use std::collections::BTreeSet;
@@ -147,6 +147,93 @@ fn optimized_gradient<A: Arrays>(f: &Afun<A, Scalar<f64>>) -> Verified<Program> 
     let gradient = grad(f);
     let lowered = lower(&simplify(gradient.program().unwrap()).unwrap().0).unwrap();
     optimize(&lowered, false).unwrap().program
+}
+
+/// The optimised Hessian-vector product of a program with one result.
+fn optimized_hvp(f: &Afun<Vector<f64>, Scalar<f64>>) -> Verified<Program> {
+    let product = hvp(f);
+    let lowered = lower(&simplify(product.program().unwrap()).unwrap().0).unwrap();
+    optimize(&lowered, false).unwrap().program
+}
+
+/// Checks that loops with states of this rank take time and memory in proportion to their updates: they keep no states, neither on tapes
+/// nor in lists, and no step computes an array as large as a state.
+#[track_caller]
+fn in_proportion(program: &Program, rank: usize) {
+    assert_eq!(program.tapes(), 0, "{program}");
+    for s in program.body.walk() {
+        let Op::While { to, init, body, .. } = &s.op else { continue };
+        let lists = to[init.len()..].iter();
+        lists.for_each(|a| assert!(program.arrays[*a].rank <= rank, "a{a} is a list of states\n{program}"));
+        for s in body.0.walk() {
+            let large = |a: &ArrayId| program.arrays[*a].rank >= rank;
+            assert!(
+                !matches!(&s.op, Op::Loop { to, .. } if to.iter().any(large)),
+                "a step computes a state\n{program}"
+            );
+        }
+    }
+}
+
+/// The loop of reverse mode takes as many steps as the loop that it differentiates, in whatever form this number is given.
+#[test]
+fn numbers_of_steps_of_any_form() {
+    for f in recurrences() {
+        jacobian(Short, f);
+        let f = afun(move |a: V| sum(map(|x| x * x, f(a))));
+        in_proportion(&optimized_gradient(&f), 1);
+        in_proportion(&optimized_hvp(&f), 1);
+    }
+    // Rows and columns of a matrix.
+    let rows = |a: V| {
+        let step = |k: Exp<i64>, m: M| set_row(m, k + 1, map(|x| x.sin(), slice((k, All), m)));
+        aiterate_indexed(a.len() - 1, step, matrix(a))
+    };
+    let columns = |a: V| {
+        let step = |k: Exp<i64>, m: M| set_slice(m, (All, k + 1), map(|x| x.sin(), slice((All, k), m)));
+        aiterate_indexed(a.len() - 1, step, generate((3, a.len()), |(i, j)| a.at(j) * i.cast::<f64>()))
+    };
+    jacobian(Short, rows);
+    jacobian(Short, columns);
+    in_proportion(&optimized_gradient(&afun(move |a: V| sum_all(rows(a)))), 2);
+    in_proportion(&optimized_gradient(&afun(move |a: V| sum_all(columns(a)))), 2);
+}
+
+/// Recurrences with numbers of steps that depend on the length, the last ones by two arrays, in branches, and over rows.
+fn recurrences() -> Vec<fn(V) -> V> {
+    fn next(k: Exp<i64>, y: V) -> V {
+        set(y, (k + 1).min(y.len() - 1), (y.at(k) * 0.5 + y.at(0)).sin())
+    }
+    vec![
+        |a| aiterate_indexed(a.len(), next, a),
+        |a| aiterate_indexed(a.len() - 1, next, a),
+        |a| aiterate_indexed(a.len() - 2, next, a),
+        |a| aiterate_indexed(a.len() - 3, |k, y: V| set(y, k + 3, (y.at(k) * y.at(0) + y.at(1) * y.at(2)).sin()), a),
+        |a| aiterate_indexed(a.len() / 2, |k, y: V| set(y, k * 2, y.at(k).sin()), a),
+        |a| aiterate_indexed((a.len() - 1).min(a.len() * 7), next, a),
+        |a| aiterate_indexed((a.len() / 2).max(a.len() - 2), next, a),
+        |a| aiterate_indexed(a.len() + 1, |k, y: V| set(y, k / 2, y.at(k / 2).sin()), concat(a, fill(2, 0.5))),
+        |a| steps(a.len() - 1, next, a),
+        |a| {
+            let step = |(y, k): (V, Count), x: Acc<Scalar<f64>>| {
+                let i = the(k);
+                ((set(y, i + 1, (y.at(i) * the(x)).sin()), succ(k)), unit(y.at(i)))
+            };
+            let ((y, _), list) = map_accum_l(step, (a, unit(0i64)), tail(a));
+            concat(y, list)
+        },
+        |a| {
+            let step = |k: Exp<i64>, (y, z): (V, V)| {
+                (set(y, k + 1, (y.at(k) + z.at(k)).sin()), update(z, k + 1, |x| x * y.at(k)))
+            };
+            let (y, z) = aiterate_indexed(a.len() - 1, step, (a, a));
+            concat(y, z)
+        },
+        |a| {
+            let step = |k: Exp<i64>, y: V| acond((k % 2).eq(0), set(y, k + 1, y.at(k).sin()), y);
+            aiterate_indexed(a.len() - 1, step, a)
+        },
+    ]
 }
 
 /// An adjoint is read before it is changed, also if two terms read it.

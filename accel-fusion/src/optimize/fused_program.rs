@@ -117,6 +117,8 @@ pub struct Pass<'a> {
     pub(super) checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often the current statement is executed.
     pub(super) times: ExecutionCount,
+    /// The arrays of numbers that decide how often loops run: NOTE [Numbers of steps] in `loop_rows.rs`.
+    pub(super) numbers_of_steps: BTreeSet<ArrayId>,
     /// The sites of permutes known to have targets out of bounds: NOTE [Targets within bounds] in `scatter.rs`.
     pub(super) outside: Vec<SiteId>,
 }
@@ -278,6 +280,7 @@ impl Pass<'_> {
         self.may_wait
             && self.known.before.places.get(&a) == Some(&(1, true))
             && !self.whole.contains(&a)
+            && !self.numbers_of_steps.contains(&a)
             && self.facts.are_known_without(a, dims)
             && body.work() > 0
             && moved_array(body).is_none()
@@ -297,7 +300,9 @@ impl Pass<'_> {
         {
             return;
         }
-        if let [to] = to {
+        if let [to] = to
+            && !self.stays_a_number(*to, &cleaned.values)
+        {
             let constants = cleaned.constants.iter().copied().collect();
             let p = Producer { work: cleaned.code.work(), code: cleaned.code.clone(), constants, is_view: false };
             self.known.producers.insert(*to, p);

@@ -1,4 +1,10 @@
-//! What is known of the rows of lists in loops over them.
+//! What is known of the steps of loops, and of the rows of lists in loops over them.
+//!
+//! NOTE [Numbers of steps]: the steps of a loop and those of its derivative, which goes through the rows from the last one, are
+//! counted by the same number. Passes that pair these loops compare it, and the rows at `n - 1 - k`. If each reader of the number
+//! computed it, each would also simplify it by what holds there only: `max(n - 1, 0)` is `n - 1` where an index below `n` exists, but
+//! not in the condition of the loop. So such a number stays an array, and all readers read it. A constant or an extent has one form
+//! anyway, and tells more where it is read.
 //!
 //! NOTE [Rows of lists]: all rows of a list have the extents of the array that the loop lists, if these do not change. But a list
 //! without rows has extents of 0, so the extents of the list are not those of a row. In the steps of a loop that counts up to the
@@ -8,10 +14,32 @@
 use super::fused_program::Pass;
 use super::poly::{Poly, Sym};
 use super::tapes::numbers::{Atom, Definitions, Linear, comparison};
-use crate::kernel::{ArrayId, Block, ScalarFn};
+use crate::kernel::dead_code::defined;
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn};
 use accel_core::repr::Scalar;
+use std::collections::BTreeSet;
+
+/// The arrays of numbers that decide how often loops run: NOTE [Numbers of steps].
+pub fn numbers_of_steps(program: &Program) -> BTreeSet<ArrayId> {
+    let limit = |op: &Op| {
+        let Op::While { cond, .. } = op else { return None };
+        let (code, _, more) = comparison(cond)?;
+        match defined(code, more)? {
+            Instr::Read { array, index, .. } if index.is_empty() => Some(*array),
+            _ => None,
+        }
+        .filter(|a| !cond.0.stmts.iter().any(|s| s.op.defines().contains(a)))
+    };
+    program.body.walk().filter_map(|s| limit(&s.op)).collect()
+}
 
 impl Pass<'_> {
+    /// Whether readers of this array, which has these values, read it and do not compute it: NOTE [Numbers of steps].
+    pub fn stays_a_number(&self, a: ArrayId, values: &[Option<Poly>]) -> bool {
+        let has_one_form = |n: &Poly| n.as_constant().is_some() || matches!(n.as_sym(), Some(Sym::Extent(..)));
+        self.numbers_of_steps.contains(&a) && !values.iter().all(|n| n.as_ref().is_some_and(has_one_form))
+    }
+
     /// The number of steps of a loop that counts its steps up to an extent: it continues as long as a component of its state, which
     /// begins with 0 and increases by 1, is less.
     pub fn number_of_steps(

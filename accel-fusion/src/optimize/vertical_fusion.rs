@@ -2,6 +2,7 @@
 
 use super::accumulators::{self, Accumulate};
 use super::fused_program::{Arrays, Pass, Permute, Producer, State};
+use super::loop_rows::numbers_of_steps;
 use super::permute_sums;
 use super::poly::Poly;
 use super::product_sums;
@@ -65,6 +66,7 @@ fn run_once(
         block_of: HashMap::new(),
         changing: BTreeSet::new(),
         times: ExecutionCount::Once,
+        numbers_of_steps: numbers_of_steps(program),
         outside: vec![],
     };
     let mut body = p.block(&program.body);
