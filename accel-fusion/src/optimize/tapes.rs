@@ -23,6 +23,7 @@
 mod blocks;
 pub(super) mod numbers;
 mod readers;
+mod single;
 mod step;
 mod undo;
 mod views;
@@ -30,7 +31,7 @@ mod views;
 use super::compact::Numbers;
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt};
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, ScalarFn, SiteId, Stmt};
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
 use accel_core::repr::{Scalar, ScalarType};
@@ -39,7 +40,7 @@ use numbers::{Atom, Definitions, Linear, comparison};
 use readers::Readers;
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
-use undo::Undone;
+use undo::{Change, Undone};
 use views::{View, Views};
 
 /// Replaces lists of states by tapes. `budget` is the number of bytes that the user gives them, if any.
@@ -57,8 +58,7 @@ pub(crate) fn tapes(program: &Program, budget: Option<usize>) -> Program {
     let definitions = Definitions::new(&program);
     program.body = Block::default();
     let mut pass = Pass { definitions, program, tapes: 0, budget };
-    let results = pass.program.results.clone();
-    pass.block(&mut body, &results);
+    pass.block(&mut body, &mut pass.program.results.clone());
     super::compact(&Program { body, ..pass.program })
 }
 
@@ -120,11 +120,11 @@ struct How {
     kept: Vec<usize>,
     used: Vec<usize>,
     /// The components whose updates are undone, with these updates.
-    updates: BTreeMap<usize, Vec<ArrayId>>,
+    updates: BTreeMap<usize, Vec<Change>>,
 }
 
 impl Pass {
-    fn block(&mut self, b: &mut Block, results: &[ArrayId]) {
+    fn block(&mut self, b: &mut Block, results: &mut [ArrayId]) {
         for first in 0.. {
             if first >= b.stmts.len() {
                 break;
@@ -136,14 +136,14 @@ impl Pass {
         for s in &mut b.stmts {
             match &mut s.op {
                 Op::If { then, otherwise, .. } => {
-                    deep(|| self.block(&mut then.0, &then.1));
-                    deep(|| self.block(&mut otherwise.0, &otherwise.1));
+                    deep(|| self.block(&mut then.0, &mut then.1));
+                    deep(|| self.block(&mut otherwise.0, &mut otherwise.1));
                 }
                 Op::While { cond, body, .. } => {
-                    deep(|| self.block(&mut cond.0, &[cond.1]));
-                    deep(|| self.block(&mut body.0, &body.1));
+                    deep(|| self.block(&mut cond.0, &mut [cond.1]));
+                    deep(|| self.block(&mut body.0, &mut body.1));
                 }
-                Op::Recall { step, .. } => deep(|| self.block(&mut step.0, &step.1)),
+                Op::Recall { step, .. } => deep(|| self.block(&mut step.0, &mut step.1)),
                 _ => {}
             }
         }
@@ -151,12 +151,12 @@ impl Pass {
 
     /// Replaces lists of the loop at `first` by a tape, if there is another loop that takes them backwards. Returns whether
     /// it makes sense to try again. `barred` are the lists that no tape can replace.
-    fn pair(&mut self, b: &mut Block, first: usize, results: &[ArrayId], barred: &mut BTreeSet<ArrayId>) -> bool {
+    fn pair(&mut self, b: &mut Block, first: usize, results: &mut [ArrayId], barred: &mut BTreeSet<ArrayId>) -> bool {
         let Some(found) = self.find(b, first, results, barred) else { return false };
         let taken = self.taken(b, first, &found);
         let Op::While { to, init, .. } = &b.stmts[first].op else { return false };
         let lists = to[init.len()..].to_vec();
-        let replaced = if taken.is_empty() { None } else { self.replace(b, first, &found, &taken) };
+        let replaced = if taken.is_empty() { None } else { self.replace(b, first, results, &found, &taken) };
         // Another loop may take other lists.
         barred.extend(found.read.difference(&replaced.unwrap_or_default()).map(|k| lists[*k]));
         true
@@ -166,13 +166,13 @@ impl Pass {
     fn find(&self, b: &Block, first: usize, results: &[ArrayId], barred: &BTreeSet<ArrayId>) -> Option<Pair> {
         let Op::While { to, init, cond, body } = &b.stmts[first].op else { return None };
         let (state, lists) = to.split_at(init.len());
-        let steps = self.steps(to, init, cond, body)?;
+        let first_steps = steps(&self.definitions, &self.program.arrays, to, init, cond, body)?;
         let mut views = Views {
             arrays: &self.program.arrays,
             definitions: &self.definitions,
             known: BTreeMap::new(),
             excluded: BTreeSet::new(),
-            steps: steps.limit.iter().flat_map(|n| [n.clone(), self.definitions.looked_through(n)]).collect(),
+            steps: first_steps.limit.iter().flat_map(|n| [n.clone(), self.definitions.looked_through(n)]).collect(),
         };
         let mut sources = vec![];
         for (list, (a, row)) in lists.iter().zip(&body.1[init.len()..]).enumerate() {
@@ -197,10 +197,10 @@ impl Pass {
         views.excluded.extend(views.lists(&results.iter().copied().collect()));
         let Op::While { to, init: other, cond, body } = &b.stmts[second?].op else { return None };
         let rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default()).collect();
-        let counters = self.steps(to, other, cond, body);
+        let counters = steps(&self.definitions, &self.program.arrays, to, other, cond, body);
         Some(Pair {
             second: second?,
-            steps,
+            steps: first_steps,
             counters,
             sources,
             rows,
@@ -236,6 +236,7 @@ impl Pass {
         &mut self,
         b: &mut Block,
         first: usize,
+        results: &mut [ArrayId],
         found: &Pair,
         taken: &BTreeSet<usize>,
     ) -> Option<BTreeSet<usize>> {
@@ -270,13 +271,26 @@ impl Pass {
             let info = self.program.arrays[*a].clone();
             names.insert(*a, self.program.arrays.push(info));
         }
-        let undone = |(k, all): (&usize, &Vec<ArrayId>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
+        // What the first loop begins with, and what the second one ends with.
+        let initial: Vec<ArrayId> = updates.keys().map(|k| init[*k]).collect();
+        let undone = |(k, all): (&usize, &Vec<Change>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
         let copies = self.without_lists(b, first, found, &taken, &rows);
+        let ends: BTreeMap<ArrayId, ArrayId> = initial.into_iter().zip(undone.iter().map(Undone::at_last)).collect();
+        let undoes = !undone.is_empty();
         for u in undone {
             u.insert(&mut self.program, b, first, found.second);
+        }
+        if undoes {
+            self.definitions.add(b, &self.program.arrays);
+        }
+        // The next step of a loop around both goes on with the array that is there.
+        for a in results.iter_mut() {
+            if let Some(end) = ends.get(a).filter(|_| b.stmts.iter().any(|s| s.op.defines().contains(a))) {
+                *a = *end;
+            }
         }
         if !arrays.is_empty() {
             let back = arrays.iter().map(|a| names[a]).collect();
@@ -328,8 +342,8 @@ impl Pass {
     fn how(&self, of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> Option<How> {
         let source = |list: &usize| found.sources[*list].filter(|k| !of_body.is_constant(*k));
         let changing = changing(of_body, found, taken);
-        let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
-        let updates: BTreeMap<usize, Vec<ArrayId>> = changing.iter().filter_map(updated).collect();
+        let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program, &self.definitions)?));
+        let updates: BTreeMap<usize, Vec<Change>> = changing.iter().filter_map(updated).collect();
         let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
         let (kept, used) = self.closure(of_body, &others)?;
         if !kept.iter().any(|k| updates.contains_key(k)) {
@@ -394,27 +408,28 @@ impl Pass {
         names.block(&mut body.0);
         body.1.iter_mut().for_each(|a| names.array(a));
     }
+}
 
-    /// The numbers that determine how often a loop runs, if it counts its steps.
-    fn steps(
-        &self,
-        to: &[ArrayId],
-        init: &[ArrayId],
-        cond: &(Block, ArrayId),
-        body: &(Block, Vec<ArrayId>),
-    ) -> Option<Steps> {
-        let all = self.definitions.counters(&to[..init.len()], &body.1, &self.program.arrays);
-        let from_zero = all.filter(|k| self.definitions.number(init[*k]) == Linear::constant(0));
-        let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
-        let limit = comparison(cond).and_then(|(code, less, more)| {
-            let less = self.definitions.register(code, less);
-            let limit = self.definitions.register(code, more);
-            let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
-            // The limit must be the same in all steps.
-            (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
-        });
-        (!counters.is_empty()).then_some(Steps { counters, limit })
-    }
+/// The numbers that determine how often a loop runs, if it counts its steps.
+fn steps(
+    definitions: &Definitions,
+    arrays: &IndexVec<ArrayId, ArrayInfo>,
+    to: &[ArrayId],
+    init: &[ArrayId],
+    cond: &(Block, ArrayId),
+    body: &(Block, Vec<ArrayId>),
+) -> Option<Steps> {
+    let all = definitions.counters(&to[..init.len()], &body.1, arrays);
+    let from_zero = all.filter(|k| definitions.number(init[*k]) == Linear::constant(0));
+    let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
+    let limit = comparison(cond).and_then(|(code, less, more)| {
+        let less = definitions.register(code, less);
+        let limit = definitions.register(code, more);
+        let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
+        // The limit must be the same in all steps.
+        (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
+    });
+    (!counters.is_empty()).then_some(Steps { counters, limit })
 }
 
 /// The components of the state in the lists `taken` that differ between steps.

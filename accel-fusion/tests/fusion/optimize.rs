@@ -9,6 +9,7 @@ mod few_steps;
 mod fusion;
 mod hoisted_checks;
 mod recomputed_operands;
+mod recurrences;
 mod scans;
 mod scatters;
 mod selections;

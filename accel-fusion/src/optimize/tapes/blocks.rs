@@ -16,12 +16,12 @@
 //! So each step is taken once more, and some again as for other tapes (NOTE [Kept states]). The lists of a block take an eighth of
 //! the budget besides. Components that change in other ways are listed, too, state by state: most of them are numbers.
 
+use super::single::{Code, new_like, new_single, single};
 use super::step::{self, Body};
-use super::undo::{Undone, Update};
+use super::undo::{Change, Undone, Update};
 use crate::kernel::builder::{Builder, index_types};
-
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, width};
-use accel_core::repr::op::{Cmp, Num2, Op2};
+use accel_core::repr::op::{Cmp, Num2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,54 +54,6 @@ pub struct Blocks {
     site: SiteId,
 }
 
-/// The scalar function of an array of rank 0, or a condition.
-struct Code(Builder, SiteId);
-
-impl Code {
-    fn new(site: SiteId) -> Code {
-        Code(Builder::new(&[]), site)
-    }
-
-    fn number(&mut self, array: ArrayId) -> Reg {
-        let to = self.0.reg(ScalarType::I64);
-        self.0.emit(Instr::Read { to: vec![to], array, index: vec![], site: self.1, inside: true });
-        to
-    }
-
-    fn constant(&mut self, x: i64) -> Reg {
-        self.0.constant(Scalar::I64(x))
-    }
-
-    fn op(&mut self, op: Num2, a: Reg, b: Reg) -> Reg {
-        self.0.index_op(op, a, b)
-    }
-
-    fn done(self, result: Reg) -> ScalarFn {
-        self.0.finish(vec![result])
-    }
-
-    fn compared(mut self, cmp: Cmp, a: Reg, b: Reg) -> ScalarFn {
-        let to = self.0.reg(ScalarType::Bool);
-        self.0.emit(Instr::Op2(to, Op2::Cmp(cmp), a, b));
-        self.done(to)
-    }
-}
-
-/// Defines an array of rank 0.
-fn single(to: ArrayId, body: ScalarFn, site: SiteId) -> Stmt {
-    let extents = Builder::new(&[]).finish(vec![]);
-    Stmt { op: Op::Loop { to: vec![to], extents, body }, site }
-}
-
-fn new_like(program: &mut Program, a: ArrayId) -> ArrayId {
-    let info = program.arrays[a].clone();
-    program.arrays.push(info)
-}
-
-fn new_single(program: &mut Program, t: ScalarType) -> ArrayId {
-    program.arrays.push(ArrayInfo { rank: 0, columns: vec![t] })
-}
-
 impl Blocks {
     /// The blocks of a loop with these updates of components, of which the components `changing` are wanted. `counter` counts its steps.
     /// `None` if the steps cannot be taken again.
@@ -110,7 +62,7 @@ impl Blocks {
         of_body: &Body,
         counter: ArrayId,
         changing: &BTreeSet<usize>,
-        updates: &BTreeMap<usize, Vec<ArrayId>>,
+        updates: &BTreeMap<usize, Vec<Change>>,
         site: SiteId,
     ) -> Option<Blocks> {
         let counts = of_body.state.iter().position(|a| *a == counter)?;
@@ -298,7 +250,7 @@ impl Blocks {
             bytes = code.op(Num2::Add, bytes, row);
         };
         for u in self.updates() {
-            let extents = code.0.inline(&u.extents, &[]);
+            let extents = code.0.inline(&u.extents(0), &[]);
             add(&mut code, extents, width(u.list));
         }
         if let Op::While { to, init, .. } = &first.op {

@@ -95,6 +95,8 @@ enum Definition {
 /// The definitions of a program.
 pub struct Definitions {
     all: HashMap<ArrayId, Definition>,
+    /// Extents that checks have found to be equal to other ones.
+    equal: BTreeMap<Atom, Atom>,
     unknown: Cell<usize>,
 }
 
@@ -104,7 +106,35 @@ const DEPTH: usize = 12;
 impl Definitions {
     /// The definitions of a program.
     pub fn new(program: &Program) -> Definitions {
-        Definitions::of_block(&program.body, &program.arrays)
+        let mut definitions = Definitions::of_block(&program.body, &program.arrays);
+        // All loops come after these checks, so what the checks say holds in them.
+        let first = program.body.stmts.iter().take_while(|s| s.op.blocks().is_empty());
+        first.for_each(|s| definitions.check(&s.op));
+        definitions
+    }
+
+    /// Notes the equal extents of a check.
+    fn check(&mut self, op: &Op) {
+        let Op::Agree { agreement, left, right } = op else { return };
+        for (i, j) in agreement.pairs(left.results.len(), right.results.len()).unwrap_or_default() {
+            let extent = |code: &ScalarFn, k: usize| match defined(code, *code.results.get(k)?)? {
+                Instr::Extent(_, a, dim) => Some(self.representative(Atom::Extent(*a, *dim))),
+                _ => None,
+            };
+            if let (Some(a), Some(b)) = (extent(left, i), extent(right, j))
+                && a != b
+            {
+                self.equal.insert(a.clone().max(b.clone()), a.min(b));
+            }
+        }
+    }
+
+    /// The first one of the extents that are equal to this number.
+    fn representative(&self, mut atom: Atom) -> Atom {
+        while let Some(other) = self.equal.get(&atom) {
+            atom = other.clone();
+        }
+        atom
     }
 
     fn of_block(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> Definitions {
@@ -115,7 +145,7 @@ impl Definitions {
 
     /// The definitions of these statements. Nothing is known of the states of loops.
     pub fn of<'s>(stmts: impl IntoIterator<Item = &'s Stmt>, arrays: &IndexVec<ArrayId, ArrayInfo>) -> Definitions {
-        let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
+        let mut definitions = Definitions { all: HashMap::new(), equal: BTreeMap::new(), unknown: Cell::new(0) };
         definitions.define(stmts, arrays);
         definitions
     }
@@ -271,7 +301,7 @@ impl Definitions {
     }
 
     fn extents_within(&self, a: ArrayId, rank: usize, depth: usize) -> Vec<Linear> {
-        let own = || (0..rank).map(|dim| Linear::atom(Atom::Extent(a, dim))).collect();
+        let own = || (0..rank).map(|dim| Linear::atom(self.representative(Atom::Extent(a, dim)))).collect();
         match self.all.get(&a) {
             _ if depth == 0 => own(),
             Some(Definition::Loop(extents, _)) => {
