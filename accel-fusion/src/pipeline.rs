@@ -50,6 +50,8 @@ struct PassState {
     /// Whether passes may assume conditions on the extents of the arguments.
     assume: bool,
     assumptions: Assumptions,
+    /// The inputs that the assumptions are about.
+    inputs: Vec<ArrayId>,
     /// The bytes for states of loops, if the options set them.
     tape_bytes: Option<usize>,
     /// The arrays whose strips are replaced.
@@ -124,7 +126,17 @@ const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
 /// Checks indices once for all elements, of arrays that were rows of lists.
 const STATES: Pass = Pass { name: "states", run: |p, _| Ok(hoist_checks_of_states(p)) };
 /// Replaces lists of states by tapes. Nothing changes statements after it: NOTE [Lists that become tapes].
-const TAPES: Pass = Pass { name: "tapes", run: |p, learned| Ok(tapes(p, learned.tape_bytes)) };
+const TAPES: Pass = Pass {
+    name: "tapes",
+    run: |p, learned| {
+        let own = |(a, dim): (ArrayId, usize)| {
+            let k = learned.inputs.iter().position(|input| *input == a)?;
+            Some((*p.inputs.get(k)?, dim))
+        };
+        let equal = learned.assumptions.equal_extents().filter_map(|[a, b]| Some([own(a)?, own(b)?]));
+        Ok(tapes(p, learned.tape_bytes, equal.collect()))
+    },
+};
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
 /// Replaces strips by finer ones, or by their statements.
@@ -263,7 +275,9 @@ impl Options {
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
         let (mut good, mut complete) = (lowered.clone(), true);
         let validation = (self.strict && self.validate).then(|| Arc::new((Validation::new(lowered), given(lowered))));
-        let mut learned = PassState { target, assume, validation, tape_bytes: self.tape_bytes, ..PassState::default() };
+        let inputs = lowered.inputs.clone();
+        let mut learned =
+            PassState { target, assume, inputs, validation, tape_bytes: self.tape_bytes, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {

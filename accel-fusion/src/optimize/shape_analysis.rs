@@ -52,6 +52,12 @@ impl Assumptions {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// The pairs of extents that are equal.
+    pub fn equal_extents(&self) -> impl Iterator<Item = [(ArrayId, usize); 2]> {
+        let extent = |p: Poly| if let Some(Sym::Extent(a, dim)) = p.as_sym() { Some((a, dim)) } else { None };
+        let pair = |p: &Poly| difference_of_symbols(p).and_then(|(a, b)| Some([extent(a)?, extent(b)?]));
+        self.zero.iter().filter_map(pair).collect::<Vec<_>>().into_iter()
+    }
     /// The number of conditions.
     fn len(&self) -> usize {
         self.zero.len() + self.not_negative.len() + self.exact.len()

@@ -43,8 +43,9 @@ use step::Body;
 use undo::{Change, Undone};
 use views::{View, Views};
 
-/// Replaces lists of states by tapes. `budget` is the number of bytes that the user gives them, if any.
-pub(crate) fn tapes(program: &Program, budget: Option<usize>) -> Program {
+/// Replaces lists of states by tapes. `budget` is the number of bytes that the user gives them, if any, and `equal` are extents that are
+/// equal in each run.
+pub(crate) fn tapes(program: &Program, budget: Option<usize>, equal: Vec<[(ArrayId, usize); 2]>) -> Program {
     if !program.body.walk().any(|s| matches!(&s.op, Op::While { to, init, .. } if to.len() > init.len())) {
         return program.clone();
     }
@@ -55,7 +56,8 @@ pub(crate) fn tapes(program: &Program, budget: Option<usize>) -> Program {
     let checked = numbers::lists_that_check(&body, &program.arrays);
     drop_lists(&mut body, |list| !used.contains(list) && !checked.contains(list));
     program.body = body.clone();
-    let definitions = Definitions::new(&program);
+    let mut definitions = Definitions::new(&program);
+    equal.into_iter().for_each(|[a, b]| definitions.equate(a, b));
     program.body = Block::default();
     let mut pass = Pass { definitions, program, tapes: 0, budget };
     pass.block(&mut body, &mut pass.program.results.clone());

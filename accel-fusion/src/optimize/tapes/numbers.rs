@@ -118,14 +118,20 @@ impl Definitions {
         let Op::Agree { agreement, left, right } = op else { return };
         for (i, j) in agreement.pairs(left.results.len(), right.results.len()).unwrap_or_default() {
             let extent = |code: &ScalarFn, k: usize| match defined(code, *code.results.get(k)?)? {
-                Instr::Extent(_, a, dim) => Some(self.representative(Atom::Extent(*a, *dim))),
+                Instr::Extent(_, a, dim) => Some((*a, *dim)),
                 _ => None,
             };
-            if let (Some(a), Some(b)) = (extent(left, i), extent(right, j))
-                && a != b
-            {
-                self.equal.insert(a.clone().max(b.clone()), a.min(b));
+            if let (Some(a), Some(b)) = (extent(left, i), extent(right, j)) {
+                self.equate(a, b);
             }
+        }
+    }
+
+    /// Notes that two extents are equal in all loops.
+    pub fn equate(&mut self, (a, k): (ArrayId, usize), (b, l): (ArrayId, usize)) {
+        let [a, b] = [Atom::Extent(a, k), Atom::Extent(b, l)].map(|atom| self.representative(atom));
+        if a != b {
+            self.equal.insert(a.clone().max(b.clone()), a.min(b));
         }
     }
 
