@@ -1,4 +1,4 @@
-//! Statements whose indices contain numbers in memory: NOTE [Hoisted checks] in `accel-fusion/src/optimize/hoisted_checks.rs`. For
+//! Statements whose indices contain numbers in memory: NOTE [Hoisted checks] in `accel-fusion/src/optimize/loops/hoisted_checks.rs`. For
 //! every such number, the results are those of the interpreter, or the error is.
 
 use accel::interp::Interpreter;

@@ -1,5 +1,5 @@
 //! Reductions of rows with a part of equal constants, such as those of triangular matrices: NOTE [Row bounds] in
-//! `accel-fusion/src/optimize/row_bounds.rs`. The results are those of the interpreter.
+//! `accel-fusion/src/optimize/partition/row_bounds.rs`. The results are those of the interpreter.
 
 use accel::interp::Interpreter;
 use accel::prelude::*;

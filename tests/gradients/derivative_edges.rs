@@ -92,7 +92,7 @@ fn gradients_by_several_scalars_at_once() {
 }
 
 /// The reverse mode of a loop whose state changes its extents is an error, also where only the extents of the states are
-/// needed: NOTE [Lists that only check] in `accel-fusion/src/optimize/tapes.rs`.
+/// needed: NOTE [Lists that only check] in `accel-fusion/src/optimize/loops/tapes.rs`.
 #[test]
 fn loops_that_change_extents_have_no_reverse_mode_on_any_backend() {
     let backwards = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| take(v.shape() - 1, reverse(v)), a))));

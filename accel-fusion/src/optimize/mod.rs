@@ -3,107 +3,73 @@
 //!
 //! | file | what it does |
 //! | --- | --- |
-//! | `poly`, `shape_analysis` | symbolic extents and indices, and proofs about them |
-//! | `scalar_cleanup` | scalar clean-up: constant folding, value numbering, dead code elimination |
-//! | `value_numbers` | value numbering: finds registers that hold the same value |
-//! | `accumulators` | drops unused sums, and sums to which nothing is added |
-//! | `split_columns` | splits arrays of tuples into arrays of their columns |
-//! | `vertical_fusion` | the pass over the statements that fuses producers into consumers |
-//! | `fused_program` | the program that it constructs, and facts about its arrays |
-//! | `scatter` | the index-function analysis of `permute` |
-//! | `scattered_products` | adds the products of sums where they belong |
-//! | `permute_sums` | adds the elements of permutations where they belong |
-//! | `product_sums` | sums of sums of products as one reduction |
-//! | `sum_interchange` | sums factors before it multiplies them |
-//! | `loop_sums` | adds the sums of loops where they belong |
-//! | `moved_elements` | lets sorts move the elements that are read through their positions |
-//! | `reshapes` | sums of all elements, and elements that a reshape moves |
-//! | `rewrites` | the rewrites of fusion by name, and its options |
-//! | `recomputation` | when a producer is recomputed |
-//! | `hoisted_checks` | checks indices that are sums once for all elements |
-//! | `horizontal_fusion` | merges loops over the same index space |
-//! | `common_statements` | computes equal arrays once |
-//! | `edges` | decisions that change at the edges of an index space |
-//! | `few_steps` | loops of a known number of steps |
-//! | `folded_rows` | vectors of elements of several short rows |
-//! | `index_digits` | functions of the quotients and remainders of an index |
-//! | `interior` | elements that need no special rules for edges |
-//! | `row_decisions` | elements of rows that satisfy all conditions |
-//! | `selections` | cheap conditionals that compute both branches |
-//! | `cheap_branches` | when both branches can be computed |
-//! | `recomputed_operands` | lets products on GPUs compute their operands |
-//! | `strided_product` | sums of products whose indices are sums |
-//! | `transposed_operands` | gives sums transposed copies of operands |
-//! | `scan_copies` | lets scans define the arrays to which loops copy their results |
-//! | `scans_down` | lets scans of columns write their results where the columns are |
-//! | `tapes` | replaces lists of states by tapes |
-//! | `updates` | lets updates of arrays in loops happen in place |
-//! | `compact` | numbers the remaining arrays without gaps |
+//! | `facts/poly`, `facts/shape_analysis` | symbolic extents and indices, and proofs about them |
+//! | `facts/value_numbers` | value numbering: finds registers that hold the same value |
+//! | `facts/edges` | decisions that change at the edges of an index space |
+//! | `facts/strided_product` | sums of products whose indices are sums |
+//! | `scalar/scalar_cleanup` | scalar clean-up: constant folding, value numbering, dead code elimination |
+//! | `scalar/recomputation` | when a producer is recomputed |
+//! | `scalar/few_steps` | loops of a known number of steps |
+//! | `scalar/selections` | cheap conditionals that compute both branches |
+//! | `scalar/cheap_branches` | when both branches can be computed |
+//! | `fuse/accumulators` | drops unused sums, and sums to which nothing is added |
+//! | `fuse/split_columns` | splits arrays of tuples into arrays of their columns |
+//! | `fuse/vertical_fusion` | the pass over the statements that fuses producers into consumers |
+//! | `fuse/fused_program` | the program that it constructs, and facts about its arrays |
+//! | `fuse/scatter` | the index-function analysis of `permute` |
+//! | `fuse/moved_elements` | lets sorts move the elements that are read through their positions |
+//! | `fuse/reshapes` | sums of all elements, and elements that a reshape moves |
+//! | `fuse/rewrites` | the rewrites of fusion by name, and its options |
+//! | `fuse/horizontal_fusion` | merges loops over the same index space |
+//! | `fuse/common_statements` | computes equal arrays once |
+//! | `sums/scattered_products` | adds the products of sums where they belong |
+//! | `sums/permute_sums` | adds the elements of permutations where they belong |
+//! | `sums/product_sums` | sums of sums of products as one reduction |
+//! | `sums/sum_interchange` | sums factors before it multiplies them |
+//! | `sums/loop_sums` | adds the sums of loops where they belong |
+//! | `loops/hoisted_checks` | checks indices that are sums once for all elements |
+//! | `loops/tapes` | replaces lists of states by tapes |
+//! | `loops/updates` | lets updates of arrays in loops happen in place |
+//! | `layout/recomputed_operands` | lets products on GPUs compute their operands |
+//! | `layout/transposed_operands` | gives sums transposed copies of operands |
+//! | `layout/scan_copies` | lets scans define the arrays to which loops copy their results |
+//! | `layout/scans_down` | lets scans of columns write their results where the columns are |
+//! | `layout/compact` | numbers the remaining arrays without gaps |
+//! | `partition/folded_rows` | vectors of elements of several short rows |
+//! | `partition/index_digits` | functions of the quotients and remainders of an index |
+//! | `partition/interior` | elements that need no special rules for edges |
+//! | `partition/row_decisions` | elements of rows that satisfy all conditions |
 
-mod accumulators;
-mod cheap_branches;
-mod common_statements;
-mod compact;
-mod edges;
-mod few_steps;
-mod folded_rows;
-mod fused_program;
-mod hoisted_checks;
-mod horizontal_fusion;
-mod index_digits;
-mod interior;
-mod loop_rows;
-mod loop_sums;
-mod moved_elements;
-mod permute_sums;
-mod poly;
-mod product_sums;
-mod recomputation;
-mod recomputed_operands;
-mod reshapes;
-mod rewrites;
-mod row_bounds;
-mod row_decisions;
-mod row_selections;
-mod scalar_cleanup;
-mod scan_copies;
-mod scans_down;
-mod scatter;
-mod scattered_products;
-mod selections;
-mod shape_analysis;
-mod split_columns;
-mod stored_assumptions;
-mod strided_product;
-mod sum_interchange;
-mod tapes;
-mod transposed_operands;
-mod updates;
-mod value_numbers;
-mod vertical_fusion;
+mod facts;
+mod fuse;
+mod layout;
+mod loops;
+mod partition;
+mod scalar;
+mod sums;
 
-pub(crate) use common_statements::share;
-pub use compact::{Isolated, isolated};
-pub(crate) use compact::{Numbers, compact};
-pub use folded_rows::{FoldedRows, folded_rows};
-pub(crate) use hoisted_checks::{hoist_checks, hoist_checks_of_states};
-pub(crate) use horizontal_fusion::merge;
-pub use index_digits::by_digits;
-pub use interior::{Interior, interior};
-pub(crate) use loop_sums::sums_of_loops;
-pub(crate) use recomputed_operands::compute_operands;
-pub(crate) use rewrites::{Fusion, REWRITES, StepCheck};
-pub use row_bounds::{RowBounds, row_bounds};
-pub use row_decisions::RowDecisions;
-pub use row_selections::RowSelections;
-pub(crate) use scan_copies::define_copies;
-pub(crate) use scans_down::scans_down;
-pub use shape_analysis::Assumptions;
-pub(crate) use split_columns::split;
-pub use strided_product::{Digit, Factor, StridedProduct, Sum};
-pub(crate) use tapes::tapes;
-pub(crate) use transposed_operands::transpose_operands;
-pub(crate) use updates::in_place;
+pub use facts::shape_analysis::Assumptions;
+pub use facts::strided_product::{Digit, Factor, StridedProduct, Sum};
+pub(crate) use fuse::common_statements::share;
+pub(crate) use fuse::horizontal_fusion::merge;
+pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
+pub(crate) use fuse::split_columns::split;
+pub use layout::compact::{Isolated, isolated};
+pub(crate) use layout::compact::{Numbers, compact};
+pub(crate) use layout::recomputed_operands::compute_operands;
+pub(crate) use layout::scan_copies::define_copies;
+pub(crate) use layout::scans_down::scans_down;
+pub(crate) use layout::transposed_operands::transpose_operands;
+pub(crate) use loops::hoisted_checks::{hoist_checks, hoist_checks_of_states};
+pub(crate) use loops::tapes::tapes;
+pub(crate) use loops::updates::in_place;
+pub use partition::folded_rows::{FoldedRows, folded_rows};
+pub use partition::index_digits::by_digits;
+pub use partition::interior::{Interior, interior};
+pub use partition::row_bounds::{RowBounds, row_bounds};
+pub use partition::row_decisions::RowDecisions;
+pub use partition::row_selections::RowSelections;
+pub(crate) use sums::loop_sums::sums_of_loops;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{Program, ScalarFn};
@@ -118,14 +84,14 @@ pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64)
     let mut args = b.params();
     args[param] = b.constant(Scalar::I64(value));
     let results = b.inline(code, &args);
-    let mut facts = shape_analysis::Facts::new(program, false);
+    let mut facts = facts::shape_analysis::Facts::new(program, false);
     let ranges: Vec<_> = args.iter().map(|_| facts.unknown()).collect();
-    scalar_cleanup::clean(
+    scalar::scalar_cleanup::clean(
         &mut facts,
-        &scalar_cleanup::NoProducers,
+        &scalar::scalar_cleanup::NoProducers,
         &b.finish(results),
         &ranges,
-        scalar_cleanup::ExecutionCount::Maybe,
+        scalar::scalar_cleanup::ExecutionCount::Maybe,
     )
     .code
 }
@@ -136,18 +102,18 @@ const ROUNDS: usize = 6;
 impl Fusion<'_> {
     /// Runs all steps.
     pub fn run(self, program: &Program) -> Result<(Program, Assumptions)> {
-        let step = |name: &str, before: Option<&Program>, after: Program, facts: &shape_analysis::Facts| {
+        let step = |name: &str, before: Option<&Program>, after: Program, facts: &facts::shape_analysis::Facts| {
             let after = stage(name, after)?;
             if let (Some(check), Some(before)) = (self.check, before) {
                 check(name, before, &after, &|| facts.clone().into_assumptions())?;
             }
             Ok(after.into_inner())
         };
-        let mut facts = shape_analysis::Facts::new(program, self.assume);
+        let mut facts = facts::shape_analysis::Facts::new(program, self.assume);
         let mut program = program.clone();
-        let mut state = fused_program::State::default();
+        let mut state = fuse::fused_program::State::default();
         for _ in 0..ROUNDS {
-            let (next, learned, after) = vertical_fusion::run(&program, facts, &state, self);
+            let (next, learned, after) = fuse::vertical_fusion::run(&program, facts, &state, self);
             facts = learned;
             let next = step("fuse", Some(&program), next, &facts)?;
             let arrays = next.arrays.len();
@@ -156,12 +122,13 @@ impl Fusion<'_> {
             state = after;
             if done {
                 let mut moved = program.clone();
-                if self.does(rewrites::MOVED_ELEMENTS) {
-                    moved = step("sorts", Some(&program), moved_elements::move_elements(&program, &facts), &facts)?;
+                if self.does(fuse::rewrites::MOVED_ELEMENTS) {
+                    moved =
+                        step("sorts", Some(&program), fuse::moved_elements::move_elements(&program, &facts), &facts)?;
                 }
                 if moved.arrays.len() == arrays {
                     let before = self.check.map(|_| program.clone());
-                    selections::select(&mut program, &mut facts);
+                    scalar::selections::select(&mut program, &mut facts);
                     program = step("selections", before.as_ref(), program, &facts)?;
                     break;
                 }

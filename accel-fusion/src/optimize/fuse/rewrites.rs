@@ -1,0 +1,52 @@
+//! The rewrites of fusion by name, and the options of fusion: a wrong rewrite is found by switching off one after the other.
+
+use crate::kernel::{Program, Verified};
+use crate::optimize::facts::shape_analysis::Assumptions;
+use accel_core::error::Result;
+
+/// The rewrites of fusion that can be switched off, one by one, to find a wrong one.
+pub(crate) const REWRITES: [&str; 9] = [
+    REDUCED_IN_PLACE,
+    PERMUTE_SUMS,
+    PRODUCT_SUMS,
+    SUM_BY_ROWS,
+    SUM_INTERCHANGE,
+    SCATTER,
+    SCATTERED_PRODUCTS,
+    CHAINS,
+    MOVED_ELEMENTS,
+];
+pub(in crate::optimize) const REDUCED_IN_PLACE: &str = "reduced_in_place";
+pub(in crate::optimize) const PERMUTE_SUMS: &str = "permute_sums";
+pub(in crate::optimize) const PRODUCT_SUMS: &str = "product_sums";
+pub(in crate::optimize) const SUM_BY_ROWS: &str = "sum_by_rows";
+pub(in crate::optimize) const SUM_INTERCHANGE: &str = "sum_interchange";
+pub(in crate::optimize) const SCATTER: &str = "scatter";
+pub(in crate::optimize) const SCATTERED_PRODUCTS: &str = "scattered_products";
+pub(in crate::optimize) const CHAINS: &str = "chains of loops";
+pub(in crate::optimize) const MOVED_ELEMENTS: &str = "moved_elements";
+
+/// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
+/// by what the extents imply.
+#[derive(Clone, Copy)]
+pub(crate) struct Fusion<'a> {
+    /// It assumes those conditions on the extents of the arguments that make the program simplest. The assumptions use the
+    /// array numbers of the given program.
+    pub assume: bool,
+    /// The target has fast products of matrices with any strides: NOTE [Strided products].
+    pub strided: bool,
+    /// The rewrite that is switched off.
+    pub off: Option<&'static str>,
+    /// Compares the program after a step with the one before all of them, under the assumptions so far.
+    pub check: Option<&'a StepCheck<'a>>,
+}
+
+/// From the name of a step, the programs before and after it, and the assumptions so far, to an error if it is wrong.
+pub(crate) type StepCheck<'a> = dyn Fn(&str, &Program, &Verified<Program>, &dyn Fn() -> Assumptions) -> Result<()> + 'a;
+
+impl Fusion<'_> {
+    /// Whether a rewrite is not switched off.
+    pub fn does(&self, rewrite: &'static str) -> bool {
+        self.off != Some(rewrite)
+    }
+}

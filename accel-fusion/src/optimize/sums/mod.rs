@@ -1,0 +1,7 @@
+//! Sums of sums, of products, of permutations and of loops.
+
+pub mod loop_sums;
+pub mod permute_sums;
+pub mod product_sums;
+pub mod scattered_products;
+pub mod sum_interchange;
