@@ -1,9 +1,9 @@
 //! The data that generated code and this crate exchange. The layouts are those in the C prelude of `accel-codegen`,
 //! which explains them.
 
+use accel_core::maths::special::SpecialFloat;
 use accel_core::repr::Scalar;
 use accel_core::repr::op::Family;
-use accel_core::repr::special::SpecialFloat;
 use std::ffi::c_void;
 
 /// An array in the table of arrays.

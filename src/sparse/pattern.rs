@@ -1,8 +1,8 @@
 //! Patterns of sparse matrices.
 
 use accel_ad::Differentiable;
+use accel_core::dependence::dependences;
 use accel_core::error::{Error, Result};
-use accel_core::interp::dependences;
 use accel_core::repr::MAX_SIZE;
 use accel_core::types::Inputs;
 

@@ -14,23 +14,22 @@
 //! - `run` executes the steps, `ops` the individual array operations. Every index and every extent is checked here. A
 //!   failure is an [`Error`](crate::error::Error) that names the operation and its source line.
 //!
-//! `dependence` runs a plan on sets of numbers instead of values: the pattern of a Jacobian.
+//! [`crate::dependence`] runs a plan on sets of numbers instead of values: the pattern of a Jacobian.
 //!
 //! The evaluation order matters for floating-point results. Folds and scans process each row one element after another,
 //! from the left starting with `z` (right scans: from the right, starting with `z`). `permute` combines elements in
 //! row-major order of its source.
 
-mod code;
+pub(crate) mod code;
 mod compile;
-mod dependence;
-mod extents;
+pub(crate) mod extents;
 mod flatten;
-mod lists;
+pub(crate) mod lists;
 mod ops;
-mod place;
-mod plan;
+pub(crate) mod place;
+pub(crate) mod plan;
 mod run;
-mod slots;
+pub(crate) mod slots;
 mod watch;
 
 use crate::ast::Program;
@@ -38,7 +37,6 @@ use crate::backend::{Backend, Executable, check_argument};
 use crate::error::{Error, Result};
 use crate::nan::Finding;
 use crate::repr::{ArrayTuple, RawTy};
-pub use dependence::{Dependences, dependences};
 pub(crate) use place::Place;
 use plan::Plan;
 
@@ -60,8 +58,8 @@ impl Backend for Interpreter {
 
 /// A program that is ready for interpretation.
 pub struct Interpreted {
-    arg: RawTy,
-    plan: Plan,
+    pub(crate) arg: RawTy,
+    pub(crate) plan: Plan,
 }
 
 impl Interpreted {

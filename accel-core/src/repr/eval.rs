@@ -6,9 +6,9 @@
 
 use super::array::ColumnElt;
 use super::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
-use super::special::SpecialFloat;
 use super::{Scalar, ScalarType};
 use crate::error::{Error, Result};
+use crate::maths::special::SpecialFloat;
 
 /// What is done with a function of one argument, once its types are known.
 pub trait Unary {

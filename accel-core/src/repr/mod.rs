@@ -5,15 +5,10 @@
 
 pub mod agreement;
 pub mod array;
-mod bessel;
 pub mod eval;
-mod log_gamma;
-mod normal;
 pub mod op;
 pub mod order;
-mod polygamma;
 pub mod scalar;
-pub mod special;
 pub mod tree;
 mod two;
 pub mod ty;

@@ -5,7 +5,6 @@
 
 mod acc;
 mod axes;
-mod bessel;
 mod boundaries;
 mod control;
 mod convolutions;
@@ -16,18 +15,14 @@ mod exp;
 mod extents;
 mod function;
 mod functions;
-mod gamma_parts;
 pub mod graph;
 pub(crate) mod handles;
-mod incomplete_beta;
-mod incomplete_gamma;
 mod index;
 mod joining;
 mod library;
 mod node;
 pub(crate) mod nodes;
 mod operators;
-mod pairs;
 mod primitives;
 mod products;
 mod rearranging;
@@ -38,7 +33,7 @@ mod segments;
 mod selection;
 mod slicing;
 mod sorting;
-mod stable_functions;
+mod special;
 mod updates;
 mod vmap;
 

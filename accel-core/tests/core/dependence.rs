@@ -1,6 +1,6 @@
 //! Sets of numbers: by which numbers of its argument each number of a result may have a derivative.
 
-use accel_core::interp::dependences;
+use accel_core::dependence::dependences;
 use accel_core::prelude::*;
 
 type V = Acc<Vector<f64>>;

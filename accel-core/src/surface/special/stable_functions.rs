@@ -4,8 +4,8 @@
 //! precise. At a tie, each term takes the branch of the same side. Both branches are then parts of the same smooth function, whose
 //! derivatives of all orders are right.
 
-use super::graph::attribute_to;
-use super::{Exp, ToExp, cond, lit};
+use crate::surface::graph::attribute_to;
+use crate::surface::{Exp, ToExp, cond, lit};
 use crate::types::Floating;
 use std::panic::Location;
 

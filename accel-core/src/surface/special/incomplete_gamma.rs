@@ -8,12 +8,12 @@
 //! and `d = x^a e^-x / Γ(a)`. Its logarithm has the derivatives `(a - x) / x` and `ln x - ψ(a)`, and a factor `± s` in the integral makes
 //! the derivative of `S` by `a`. There too, all terms have the same sign.
 
-use super::exp::{along, constant};
 use super::gamma_parts::{digamma_coefficients, exp_minus_line, ln_ratio, recip_gamma, series, stirling};
-use super::graph::attribute_to;
 use super::pairs::{self, exactly};
-use super::scalar_loops::counted;
-use super::{Exp, ToExp, cond, lit};
+use crate::surface::exp::{along, constant};
+use crate::surface::graph::attribute_to;
+use crate::surface::scalar_loops::counted;
+use crate::surface::{Exp, ToExp, cond, lit};
 use crate::types::Floating;
 use std::panic::Location;
 

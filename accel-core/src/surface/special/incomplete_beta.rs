@@ -15,14 +15,14 @@
 //!
 //! The logarithm of `d` has the derivatives `ln x + ψ(c) - ψ(a)` and `ln(1 - x) + ψ(c) - ψ(b)`; `-h` has `-((1 - x) s + r)` and `x s - r`.
 
-use super::exp::{along, constant};
 use super::gamma_parts::{
     difference_of_digammas, exp_minus_line, ln_1p_minus_line, ln_ratio, recip_gamma, reduced, stirling,
 };
-use super::graph::attribute_to;
 use super::pairs::{self, Pair, exactly};
-use super::scalar_loops::counted;
-use super::{Exp, ToExp, cond, lit};
+use crate::surface::exp::{along, constant};
+use crate::surface::graph::attribute_to;
+use crate::surface::scalar_loops::counted;
+use crate::surface::{Exp, ToExp, cond, lit};
 use crate::types::Floating;
 use std::panic::Location;
 

@@ -4,9 +4,9 @@
 //! derivatives are given: those of `i0` and of the logarithm are odd functions, of which the products and quotients of the scaled
 //! functions have the right values and slopes at 0.
 
-use super::Exp;
-use super::exp::along;
-use super::graph::attribute_to;
+use crate::surface::Exp;
+use crate::surface::exp::along;
+use crate::surface::graph::attribute_to;
 use crate::types::Floating;
 use std::panic::Location;
 

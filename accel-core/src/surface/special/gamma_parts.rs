@@ -1,13 +1,13 @@
 //! What the incomplete gamma and beta functions have in common: factors of Γ, and differences that would cancel.
 
-use super::exp::while_;
 use super::pairs::{self, Pair, exactly};
-use super::{Exp, cond, iterate, lit};
+use crate::surface::exp::while_;
+use crate::surface::{Exp, cond, iterate, lit};
 
 type E = Exp<f64>;
 
 /// `c0 + c1 x + c2 x^2 + …`
-pub(super) fn series(coefficients: &[f64], x: E) -> E {
+pub(in crate::surface) fn series(coefficients: &[f64], x: E) -> E {
     coefficients.iter().rev().fold(lit::<f64>(0.0), |s, c| s * x + *c)
 }
 
@@ -24,7 +24,7 @@ const STIRLING: [f64; 8] = [
 ];
 
 /// B(2k) / 2k
-pub(super) fn digamma_coefficients() -> [f64; 8] {
+pub(in crate::surface) fn digamma_coefficients() -> [f64; 8] {
     let mut n = -1.0;
     STIRLING.map(|c| {
         n += 2.0;
@@ -33,19 +33,19 @@ pub(super) fn digamma_coefficients() -> [f64; 8] {
 }
 
 /// What Stirling's formula adds to the logarithm of Γ(z), for `z` from 10 on: `ln Γ(z) - (z - 1/2) ln z + z - ln(2π) / 2`.
-pub(super) fn stirling(z: E) -> E {
+pub(in crate::surface) fn stirling(z: E) -> E {
     let r = z.recip();
     series(&STIRLING, r * r) * r
 }
 
 /// Γ(z) as Γ(y) / r, where `y` is between 1 and 2, for `z` from 0 to about 20. The differences `z - 1`, `z - 2`, …, whose product is
 /// `1 / r`, are exact.
-pub(super) struct Reduced {
-    pub(super) argument: E,
-    pub(super) recip: E,
+pub(in crate::surface) struct Reduced {
+    pub(in crate::surface) argument: E,
+    pub(in crate::surface) recip: E,
 }
 
-pub(super) fn reduced(z: E) -> Reduced {
+pub(in crate::surface) fn reduced(z: E) -> Reduced {
     let step = |(z, p, rest): (E, E, E)| {
         let z = z - 1.0;
         let next = pairs::product(p, z);
@@ -59,13 +59,13 @@ pub(super) fn reduced(z: E) -> Reduced {
 }
 
 /// `1 / Γ(z)`
-pub(super) fn recip_gamma(z: E) -> E {
+pub(in crate::surface) fn recip_gamma(z: E) -> E {
     let Reduced { argument, recip } = reduced(z);
     recip * (-argument.lgamma()).exp()
 }
 
 /// `ln(p / q)`, as `k ln 2 + 2 artanh z`, where `z` is `(p - b) / (p + b)` for `b = 2^k q` near `p`.
-pub(super) fn ln_ratio(p: Pair, q: Pair) -> Pair {
+pub(in crate::surface) fn ln_ratio(p: Pair, q: Pair) -> Pair {
     let doubled = |(b, scale, k): (E, E, E)| {
         let is_less = b.lt(p.0);
         let factor = cond::<f64>(is_less, lit(2.0), lit(0.5));
@@ -88,14 +88,14 @@ pub(super) fn ln_ratio(p: Pair, q: Pair) -> Pair {
 }
 
 /// `e^s - 1 - s`
-pub(super) fn exp_minus_line(s: E) -> E {
+pub(in crate::surface) fn exp_minus_line(s: E) -> E {
     let factorials = (1..=17).map(|k| (1..=k).map(f64::from).product::<f64>());
     let coefficients: Vec<f64> = factorials.skip(1).map(f64::recip).collect();
     cond(s.abs().lt(0.7), s * s * series(&coefficients, s), s.exp_m1() - s)
 }
 
 /// `ln(1 + z) - z` for `z` from -1/2 on: up to 1 as `2 (artanh w - w) - z w` with `w = z / (2 + z)`.
-pub(super) fn ln_1p_minus_line(z: E) -> E {
+pub(in crate::surface) fn ln_1p_minus_line(z: E) -> E {
     let coefficients: Vec<f64> = (0..16).map(|k| 1.0 / f64::from(2 * k + 3)).collect();
     let w = z / (z + 2.0);
     let near = w * (w * w) * 2.0 * series(&coefficients, w * w) - w * z;
@@ -104,7 +104,7 @@ pub(super) fn ln_1p_minus_line(z: E) -> E {
 
 /// `g(z) - g(z + w)`, where `g(z) = ln z - ψ(z)`: the recurrence `g(z) - g(z + 1) = 1 / z - ln(1 + 1 / z)` leads to `z` from 10 on, and
 /// then Stirling's series. All terms have the same sign.
-pub(super) fn difference_of_digammas(z: E, w: E) -> E {
+pub(in crate::surface) fn difference_of_digammas(z: E, w: E) -> E {
     let step = |(z, total): (E, E)| {
         let rest = w / (z * (z + w + 1.0));
         (z + 1.0, total + (rest / (z + w) - ln_1p_minus_line(rest)))

@@ -19,10 +19,10 @@ mod code;
 mod ops;
 mod run;
 
-use super::Interpreted;
 use crate::ast::Program;
 use crate::backend::check_argument;
 use crate::error::{Error, Result};
+use crate::interp::Interpreted;
 use crate::repr::ArrayTuple;
 use cells::{Arrays, Cell, Cells, Stop};
 use std::rc::Rc;

@@ -6,8 +6,8 @@
 use super::bessel::{bessel_i, bessel_j};
 use super::log_gamma::log_gamma;
 use super::normal;
-use super::op::Family;
 use super::polygamma::polygamma;
+use crate::repr::op::Family;
 
 /// Floating-point types with special functions.
 pub trait SpecialFloat: Copy {
