@@ -37,6 +37,7 @@ mod background;
 pub mod cache;
 mod callbacks;
 mod context;
+mod files;
 mod kernels;
 mod library;
 mod limited;

@@ -42,7 +42,7 @@ impl Library {
         let failed = |e: std::io::Error| e.to_string();
         let folder = crate::toolchain::work_folder(&std::env::temp_dir()).map_err(failed)?;
         let path = folder.path().join("kernels.so");
-        crate::toolchain::write(&path, code).map_err(failed)?;
+        crate::files::write(&path, code).map_err(failed)?;
         Self::open(&path)
     }
 
@@ -66,7 +66,7 @@ impl Library {
 fn sealed(code: &[u8]) -> std::io::Result<std::fs::File> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::io::Write;
-    crate::toolchain::check_file_size(code.len())?;
+    crate::files::check_file_size(code.len())?;
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     // Linux before 6.3 does not know the last flag, and some later systems demand it.
     let file = memfd_create(c"accel", flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| memfd_create(c"accel", flags))?;

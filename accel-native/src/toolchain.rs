@@ -1,6 +1,7 @@
 //! The C compiler of this machine.
 
 use crate::cache::{Work, place_for_work, remove_old_work};
+use crate::files::{read, write};
 use crate::limited::{self, Ended, Outcome};
 use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
@@ -431,41 +432,6 @@ pub fn work_folder(place: &Path) -> std::io::Result<Work> {
 /// Whether this place has room for a working folder.
 fn has_room(place: &Path) -> bool {
     work_folder(place).and_then(|work| write(&work.path().join("room"), &vec![0; ROOM])).is_ok()
-}
-
-/// Writes a file, unless it is larger than files may be: then the system would end this process with a signal.
-pub fn write(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    check_file_size(contents.len())?;
-    std::fs::write(path, contents)
-}
-
-/// Whether this process may write files of this size.
-///
-/// # Errors
-/// `ErrorKind::FileTooLarge` if it may not.
-pub fn check_file_size(_bytes: usize) -> std::io::Result<()> {
-    #[cfg(unix)]
-    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current
-        && most < _bytes as u64
-    {
-        return Err(ErrorKind::FileTooLarge.into());
-    }
-    Ok(())
-}
-
-/// The limit for the size of a library; what is larger was not made from our code.
-const MAX_LIBRARY_BYTES: u64 = 1 << 28;
-
-/// The contents of a file that a compiler has made. To read a pipe would wait for a writer, and a device may never end.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let about = std::fs::symlink_metadata(path)?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    if about.len() > MAX_LIBRARY_BYTES {
-        return Err(std::io::Error::other(format!("it has {} bytes", about.len())));
-    }
-    std::fs::read(path)
 }
 
 /// Whether this is the name of a working folder.

@@ -5,7 +5,7 @@
 //! and columns at the edges. If another element stands there, each dimension has a question of its own then, so that the compiler knows
 //! where the few indices of an edge go: the adjoints are gathers. Clamped indices need no question, because the compiler knows them.
 
-use super::extents::largest_extent;
+use super::element_counts::largest_extent;
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
 use super::primitives::bounded;

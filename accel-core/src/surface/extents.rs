@@ -1,4 +1,4 @@
-//! Finds out which extents of arrays are visibly equal while a program is written, and adds numbers of elements.
+//! Finds out which extents of arrays are visibly equal while a program is written.
 //!
 //! NOTE [Visible extents]: most arrays that are combined get their shapes from a common ancestor. Every extent of every
 //! array gets a name when the array is written. If the names of two shapes are equal, no check is written. It would
@@ -7,30 +7,9 @@
 //! was compared, since every use of it includes the check.
 
 use super::node::{ArrayOp, NodeId, Op, ScalarOp};
-use super::{Exp, ToExp};
 use crate::error::Error;
 use crate::repr::{Agreement, MAX_EXTENT, RawTy, Scalar, checked_size};
 use std::collections::HashMap;
-
-/// The largest extent of an array.
-#[track_caller]
-pub(super) fn largest_extent() -> Exp<i64> {
-    (MAX_EXTENT as i64).to_exp()
-}
-
-/// A number for computations of extents: no array has the extents that are replaced, nor those that replace them.
-#[track_caller]
-pub(super) fn cut_off(n: Exp<i64>) -> Exp<i64> {
-    let beyond = MAX_EXTENT as i64 + 1;
-    n.max(-beyond).min(beyond)
-}
-
-/// The sum of two numbers of elements that [`cut_off`] or this function gave. It is associative, and larger than any extent if the sum is:
-/// NOTE [Extents do not wrap].
-#[track_caller]
-pub(super) fn plus(x: Exp<i64>, y: Exp<i64>) -> Exp<i64> {
-    (x + y).min(largest_extent() + 1)
-}
 
 /// The name of an extent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

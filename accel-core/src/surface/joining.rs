@@ -1,7 +1,7 @@
 //! Arrays put together, taken apart, turned round and repeated, along any axis.
 
 use super::axes::HasAxis;
-use super::extents::largest_extent;
+use super::element_counts::largest_extent;
 use super::graph::attribute_to;
 use super::index::{components, from_components};
 use super::primitives::{agree, agree_shapes, bounded, failed};

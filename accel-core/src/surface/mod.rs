@@ -10,6 +10,7 @@ mod control;
 mod convolutions;
 pub mod derive_support;
 mod directions;
+mod element_counts;
 mod elementwise;
 mod exp;
 mod extents;

@@ -4,7 +4,7 @@ use super::graph::{ArrayOp, Builder, Dir, Handle, ScalarOp, attribute_to, build,
 use super::handles::{Acc, Exp};
 use super::index::{components, from_components};
 use super::nodes::{At, Closure, closure};
-use super::slicing::{Part, Replication, Slicing, kept_extents, larger_index, steps_checked};
+use super::slicing::{Part, Replication, Slicing, kept_extents, larger_index};
 use crate::array::Array;
 use crate::ast::ty::Repr;
 use crate::error::Error;
@@ -132,7 +132,7 @@ pub(super) fn agree_shapes<L: Shape, M: Shape, Sh: Shape, T: Elt>(
 /// NOTE [Extents do not wrap]: extents of arrays are at most [`MAX_EXTENT`], so sums of a few of them never wrap. A number that a user
 /// writes may be any, and what is computed of it could be an extent by chance. So a function that adds such a number to extents,
 /// multiplies or divides by it, checks its bounds first. The extents themselves stay sums and products, which the compiler knows. Sums
-/// of whole arrays, such as those of the lengths of segments, are [`plus`](super::extents::plus).
+/// of whole arrays, such as those of the lengths of segments, are [`plus`](super::element_counts::plus).
 pub(super) fn bounded<L: Shape, Sh: Shape, T: Elt>(
     site: (&'static str, At),
     numbers: &[Exp<i64>],
@@ -145,6 +145,13 @@ pub(super) fn bounded<L: Shape, Sh: Shape, T: Elt>(
     });
     let inside = from_components::<L>(&inside.collect::<Vec<_>>());
     agree_shapes(site, Agreement::All, inside, from_components::<L>(numbers), xs)
+}
+
+/// The array `xs`, after a check that each step is at least 1.
+pub(super) fn steps_checked<Sh: Shape, T: Elt>(site: (&'static str, At), parts: &[Part], xs: Arr<Sh, T>) -> Arr<Sh, T> {
+    let steps = parts.iter().filter_map(|part| if let Part::Range { step, .. } = part { *step } else { None });
+    let bounds = |_| (1i64.to_exp(), i64::MAX.to_exp());
+    steps.fold(xs, |xs, step| bounded::<Snoc<Z>, _, _>(site, &[step], bounds, xs))
 }
 
 /// The array itself, under a name. Tracing (`accel::trace`) finds the array and its adjoint by this name; elsewhere

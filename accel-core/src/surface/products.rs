@@ -1,6 +1,6 @@
 //! Products of many pairs of matrices, and of a sparse matrix.
 
-use super::extents::cut_off;
+use super::element_counts::cut_off;
 use super::graph::attribute_to;
 use super::primitives::{agree, agree_shapes};
 use super::{

@@ -4,7 +4,7 @@
 //! (Blelloch, "Prefix sums and their applications", 1990, section 1.5). So they are balanced whatever the lengths are,
 //! and their derivatives are those of scans.
 
-use super::extents::{cut_off, plus};
+use super::element_counts::{cut_off, plus};
 use super::graph::{attribute_to, users};
 use super::index::{index_head, index_tail, snoc};
 use super::node::Dir;

@@ -3,7 +3,7 @@
 //! All of them count, and scatter what they count: a scan gives the places of the elements, and the last sum is the length. So they
 //! are differentiated as gathers and scatters are.
 
-use super::extents::{cut_off, plus};
+use super::element_counts::{cut_off, plus};
 use super::graph::{attribute_to, users};
 use super::library::rung;
 use super::{

@@ -1,11 +1,8 @@
 //! The arguments of `replicate` and `slice`: which dimensions are added or removed, and which part of a dimension stays.
 
 use super::index::{components, from_components};
-use super::nodes::At;
-use super::primitives::bounded;
-use super::{Acc, Exp, IntoShape, ToExp};
-use crate::array::Array;
-use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Shape, Snoc, Z};
+use super::{Exp, IntoShape, ToExp};
+use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Shape, Snoc, Z};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// A dimension that both arrays have.
@@ -49,17 +46,6 @@ pub(super) fn larger_index<Small: Shape, Large: Shape>(parts: &[Part], ix: Small
         Part::Range { first, step, .. } => kept.next().map(|i| *first + step.map_or(i, |step| i * step)),
     };
     from_components(&parts.iter().filter_map(index).collect::<Vec<_>>())
-}
-
-/// The array `xs`, after a check that each step is at least 1.
-pub(super) fn steps_checked<Sh: Shape, T: Elt>(
-    site: (&'static str, At),
-    parts: &[Part],
-    xs: Acc<Array<Sh, T>>,
-) -> Acc<Array<Sh, T>> {
-    let steps = parts.iter().filter_map(|part| if let Part::Range { step, .. } = part { *step } else { None });
-    let bounds = |_| (1i64.to_exp(), i64::MAX.to_exp());
-    steps.fold(xs, |xs, step| bounded::<Dim1, _, _>(site, &[step], bounds, xs))
 }
 
 /// One dimension of the larger array: [`All`] or a range such as `1..3` if the smaller array has it as well, otherwise an `i64` or

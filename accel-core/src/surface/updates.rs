@@ -6,8 +6,8 @@
 
 use super::graph::{attribute_to, users};
 use super::index::{components, from_components};
-use super::primitives::{agree_shapes, permute};
-use super::slicing::{kept_extents, larger_index, steps_checked};
+use super::primitives::{agree_shapes, permute, steps_checked};
+use super::slicing::{kept_extents, larger_index};
 use super::{Acc, All, IntoShape, Slicing, ToExp, shape, unit};
 use crate::array::{Array, Matrix, Vector};
 use crate::repr::Agreement;

@@ -129,7 +129,7 @@ impl Folder {
         if size > limit {
             return Err(io::Error::other(format!("{size} bytes are more than the cache may hold")));
         }
-        crate::toolchain::check_file_size(contents.len())?;
+        crate::files::check_file_size(contents.len())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let unfinished = format!("{UNFINISHED}{}-{number}-{now}", std::process::id());

@@ -14,19 +14,19 @@ use std::ops::Range;
 const WIDEST_EDGE: u64 = 64;
 
 /// The outcome of a comparison, a minimum or a maximum.
-pub(in crate::optimize) struct Decision {
-    pub(in crate::optimize) outcome: Outcome,
+pub(crate) struct Decision {
+    pub(crate) outcome: Outcome,
     /// Whether it needs operands that differ.
-    pub(in crate::optimize) strict: bool,
+    pub(crate) strict: bool,
 }
 
-pub(in crate::optimize) enum Outcome {
+pub(crate) enum Outcome {
     Bool(bool),
     Operand(Reg),
 }
 
 /// The outcome if the first operand is the larger one (`more`), or else the smaller one.
-pub(in crate::optimize) fn decision(i: &Instr, more: bool) -> Option<Decision> {
+pub(crate) fn decision(i: &Instr, more: bool) -> Option<Decision> {
     let Instr::Op2(_, op, a, b) = i else { return None };
     let (outcome, strict) = match op {
         Op2::Num(Num2::Max) => (Outcome::Operand(if more { *a } else { *b }), false),
@@ -53,7 +53,7 @@ fn outcome(i: &Instr, order: Ordering) -> Option<Outcome> {
 }
 
 /// The function with the outcomes of those instructions whose operands have a known order.
-pub(in crate::optimize) fn with_decisions(code: &ScalarFn, order: impl Fn(Reg) -> Option<Ordering>) -> ScalarFn {
+pub(crate) fn with_decisions(code: &ScalarFn, order: impl Fn(Reg) -> Option<Ordering>) -> ScalarFn {
     let mut code = code.clone();
     let zero = code.types.push(ScalarType::I64);
     let mut instrs = std::mem::take(&mut code.instrs);
@@ -71,7 +71,7 @@ pub(in crate::optimize) fn with_decisions(code: &ScalarFn, order: impl Fn(Reg) -
 }
 
 /// The integers that are sums of indices, extents and constants.
-pub(in crate::optimize) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
+pub(crate) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
     let mut forms: HashMap<Reg, Poly> = (0..rank).map(|k| (Reg::new(k), Poly::sym(Sym::Param(k)))).collect();
     for i in walk(&code.instrs) {
         let (to, form) = match i {
@@ -96,7 +96,7 @@ pub(in crate::optimize) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, P
 }
 
 /// Computes a sum of products of parameters, extents and constants.
-pub(in crate::optimize) fn sum(b: &mut Builder, p: &Poly) -> Reg {
+pub(crate) fn sum(b: &mut Builder, p: &Poly) -> Reg {
     let mut sum = None;
     for (syms, n) in p.terms() {
         let factors = syms.iter().map(|s| match s {
@@ -115,11 +115,7 @@ pub(in crate::optimize) fn sum(b: &mut Builder, p: &Poly) -> Reg {
 }
 
 /// The instructions of a function that compute its [`forms`], and others if `also` holds.
-pub(in crate::optimize) fn sums(
-    code: &ScalarFn,
-    forms: &HashMap<Reg, Poly>,
-    also: impl Fn(&Instr) -> bool,
-) -> ScalarFn {
+pub(crate) fn sums(code: &ScalarFn, forms: &HashMap<Reg, Poly>, also: impl Fn(&Instr) -> bool) -> ScalarFn {
     let mut sums = code.clone();
     sums.instrs.retain(|i| match i {
         Instr::Const(to, _) | Instr::Extent(to, ..) | Instr::Op2(to, ..) if forms.contains_key(to) => true,
@@ -129,7 +125,7 @@ pub(in crate::optimize) fn sums(
 }
 
 /// Finishes a function whose result is whether all of these comparisons hold; `None` without any.
-pub(in crate::optimize) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -> Option<ScalarFn> {
+pub(crate) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -> Option<ScalarFn> {
     let mut emit = |op: Op2, x: Reg, y: Reg| {
         let to = b.reg(ScalarType::Bool);
         b.emit(Instr::Op2(to, op, x, y));
@@ -144,18 +140,18 @@ pub(in crate::optimize) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -
 }
 
 /// An instruction whose outcome changes at an edge.
-pub(in crate::optimize) struct EdgeDecision<'c> {
-    pub(in crate::optimize) instr: &'c Instr,
-    pub(in crate::optimize) to: Reg,
+pub(crate) struct EdgeDecision<'c> {
+    pub(crate) instr: &'c Instr,
+    pub(crate) to: Reg,
     /// The difference of its operands.
-    pub(in crate::optimize) difference: Poly,
-    pub(in crate::optimize) edge: Edge,
+    pub(crate) difference: Poly,
+    pub(crate) edge: Edge,
     /// The outcome in the interior.
-    pub(in crate::optimize) decision: Decision,
+    pub(crate) decision: Decision,
 }
 
 /// The instructions whose outcomes change at an edge along one of these dimensions of the index.
-pub(in crate::optimize) fn edge_decisions<'c>(
+pub(crate) fn edge_decisions<'c>(
     instrs: impl Iterator<Item = &'c Instr>,
     forms: &HashMap<Reg, Poly>,
     dims: Range<usize>,
@@ -170,20 +166,20 @@ pub(in crate::optimize) fn edge_decisions<'c>(
 }
 
 /// Where a difference changes its sign, and whether it is positive in the interior.
-pub(in crate::optimize) struct Edge {
-    pub(in crate::optimize) at: At,
-    pub(in crate::optimize) more: bool,
+pub(crate) struct Edge {
+    pub(crate) at: At,
+    pub(crate) more: bool,
 }
 
 impl Edge {
     /// The order of the operands in the interior.
-    pub(in crate::optimize) fn order(&self) -> Ordering {
+    pub(crate) fn order(&self) -> Ordering {
         if self.more { Ordering::Greater } else { Ordering::Less }
     }
 }
 
 /// The value of an index at which a difference is 0.
-pub(in crate::optimize) enum At {
+pub(crate) enum At {
     Start(i64),
     End(Poly),
 }

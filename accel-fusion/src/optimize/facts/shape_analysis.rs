@@ -32,19 +32,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Conditions on the extents of the inputs and literals of a program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Assumptions {
-    pub(in crate::optimize) zero: BTreeSet<Poly>,
-    pub(in crate::optimize) not_negative: BTreeSet<Poly>,
-    pub(in crate::optimize) exact: BTreeSet<BoundedNumber>,
+    pub(crate) zero: BTreeSet<Poly>,
+    pub(crate) not_negative: BTreeSet<Poly>,
+    pub(crate) exact: BTreeSet<BoundedNumber>,
     /// The operations behind the nodes in the conditions.
-    pub(in crate::optimize) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
 /// A number that must not overflow for any values of its indices.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(in crate::optimize) struct BoundedNumber {
-    pub(in crate::optimize) value: Poly,
+pub(crate) struct BoundedNumber {
+    pub(crate) value: Poly,
     /// The extents of the indices.
-    pub(in crate::optimize) params: Vec<Poly>,
+    pub(crate) params: Vec<Poly>,
 }
 
 impl Assumptions {

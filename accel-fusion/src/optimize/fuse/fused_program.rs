@@ -19,10 +19,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// What one pass learns for the next one.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct State {
-    pub(in crate::optimize) assumed: usize,
+    pub(crate) assumed: usize,
     /// For each array, the number of reads, and whether every read uses each element at most once.
-    pub(in crate::optimize) places: BTreeMap<ArrayId, (usize, bool)>,
-    pub(in crate::optimize) statements: usize,
+    pub(crate) places: BTreeMap<ArrayId, (usize, bool)>,
+    pub(crate) statements: usize,
 }
 
 impl State {
@@ -34,29 +34,29 @@ impl State {
 
 /// The facts about arrays.
 pub struct Arrays<'a> {
-    pub(in crate::optimize) before: &'a State,
-    pub(in crate::optimize) aliases: BTreeMap<ArrayId, ArrayId>,
-    pub(in crate::optimize) producers: BTreeMap<ArrayId, Producer>,
+    pub(crate) before: &'a State,
+    pub(crate) aliases: BTreeMap<ArrayId, ArrayId>,
+    pub(crate) producers: BTreeMap<ArrayId, Producer>,
     /// The extents of the rows of lists: NOTE [Rows of lists].
-    pub(in crate::optimize) rows: BTreeMap<ArrayId, Vec<Poly>>,
+    pub(crate) rows: BTreeMap<ArrayId, Vec<Poly>>,
     /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
-    pub(in crate::optimize) loop_of: HashMap<ArrayId, usize>,
-    pub(in crate::optimize) open_loop: usize,
+    pub(crate) loop_of: HashMap<ArrayId, usize>,
+    pub(crate) open_loop: usize,
     /// Whether the quotients and remainders of indices take no work, as they do in the operand of a strided product.
-    pub(in crate::optimize) free_digits: bool,
+    pub(crate) free_digits: bool,
 }
 
 pub struct Producer {
-    pub(in crate::optimize) code: ScalarFn,
-    pub(in crate::optimize) work: usize,
-    pub(in crate::optimize) constants: Option<Vec<Scalar>>,
+    pub(crate) code: ScalarFn,
+    pub(crate) work: usize,
+    pub(crate) constants: Option<Vec<Scalar>>,
     /// Whether it takes no work to compute the array, as it is another one in a new shape.
-    pub(in crate::optimize) is_view: bool,
+    pub(crate) is_view: bool,
 }
 
 impl Producer {
     /// Whether elements are moved without other work than that of their indices.
-    pub(in crate::optimize) fn moves(&self) -> bool {
+    pub(crate) fn moves(&self) -> bool {
         let read = |r: Reg| matches!(defined(&self.code, r), Some(Instr::Read { inside: true, .. }));
         self.code.is_straight_line() && self.code.results.iter().all(|r| read(*r))
     }
@@ -92,35 +92,35 @@ pub struct Pass<'a> {
     pub program: Program,
     /// The facts about extents.
     pub facts: Facts,
-    pub(in crate::optimize) known: Arrays<'a>,
-    pub(in crate::optimize) how: Fusion<'a>,
+    pub(crate) known: Arrays<'a>,
+    pub(crate) how: Fusion<'a>,
     /// Whether loops may be left to their consumers, and those that were: NOTE [Chains of loops].
-    pub(in crate::optimize) may_wait: bool,
-    pub(in crate::optimize) later: Vec<ArrayId>,
+    pub(crate) may_wait: bool,
+    pub(crate) later: Vec<ArrayId>,
     /// The reads of arrays, in the order in which scalar functions were kept.
-    pub(in crate::optimize) reads: Vec<ArrayUse>,
+    pub(crate) reads: Vec<ArrayUse>,
     /// For each array the number of reads, and the number of those that use every element at most once.
-    pub(in crate::optimize) places: BTreeMap<ArrayId, (usize, usize)>,
+    pub(crate) places: BTreeMap<ArrayId, (usize, usize)>,
     /// Arrays that are used as a whole, not only by reads.
-    pub(in crate::optimize) whole: BTreeSet<ArrayId>,
+    pub(crate) whole: BTreeSet<ArrayId>,
     /// The open blocks: their numbers, and the statements so far.
-    pub(in crate::optimize) open: Vec<(usize, Vec<Stmt>)>,
+    pub(crate) open: Vec<(usize, Vec<Stmt>)>,
     /// The number of blocks opened so far.
-    pub(in crate::optimize) blocks: usize,
+    pub(crate) blocks: usize,
     /// The number of loops opened so far.
-    pub(in crate::optimize) loops: usize,
+    pub(crate) loops: usize,
     /// The block that each array is defined in.
-    pub(in crate::optimize) block_of: HashMap<ArrayId, usize>,
+    pub(crate) block_of: HashMap<ArrayId, usize>,
     /// The first components of the states of those loops that turned out to change their extents.
-    pub(in crate::optimize) changing: BTreeSet<ArrayId>,
+    pub(crate) changing: BTreeSet<ArrayId>,
     /// For each open block, the pairs of extents that are equal after its checks.
-    pub(in crate::optimize) checked: Vec<BTreeSet<(Poly, Poly)>>,
+    pub(crate) checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often the current statement is executed.
-    pub(in crate::optimize) times: ExecutionCount,
+    pub(crate) times: ExecutionCount,
     /// The arrays of numbers that decide how often loops run: NOTE [Numbers of steps] in `loop_rows.rs`.
-    pub(in crate::optimize) numbers_of_steps: BTreeSet<ArrayId>,
+    pub(crate) numbers_of_steps: BTreeSet<ArrayId>,
     /// The sites of permutes known to have targets out of bounds: NOTE [Targets within bounds] in `scatter.rs`.
-    pub(in crate::optimize) outside: Vec<SiteId>,
+    pub(crate) outside: Vec<SiteId>,
 }
 
 impl Pass<'_> {
@@ -418,7 +418,7 @@ impl Pass<'_> {
 
 /// The array whose elements a loop moves, the index, which is a permutation of the loop's own index, and whether the
 /// loop adds 0 to them.
-pub(in crate::optimize) fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
+pub(crate) fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
     let (mut read, mut zero, mut sum) = (None, None, None);
     for i in &body.instrs {
         match i {
@@ -445,7 +445,7 @@ pub(in crate::optimize) fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Re
 /// Whether the accumulated values of these rows are sums of floating-point numbers, none of which is -0, so that adding 0
 /// changes nothing. A sum is -0 only if both operands are. So it suffices that the first value is 0 or a sum of 0 and
 /// something.
-pub(in crate::optimize) fn is_never_negative_zero(rows: &Reduction) -> bool {
+pub(crate) fn is_never_negative_zero(rows: &Reduction) -> bool {
     let is_zero = |i: &Instr, r: &Reg| match i {
         Instr::Const(to, Scalar::F32(x)) => to == r && x.to_bits() == 0,
         Instr::Const(to, Scalar::F64(x)) => to == r && x.to_bits() == 0,

@@ -100,7 +100,7 @@ fn size(dims: &[Poly]) -> Option<Poly> {
 impl Pass<'_> {
     /// The scalar function of the elements of a reshaped array with the extents `dims`, if those of the array before take
     /// no work.
-    pub(in crate::optimize) fn reshaped(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
+    pub(crate) fn reshaped(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
         let producer = self.known.producers.get(&from).filter(|p| p.work == 0)?;
         // Otherwise, the reshape may fail.
         size(dims).filter(|n| size(&self.facts.dims(from)).as_ref() == Some(n))?;
@@ -127,12 +127,7 @@ impl Pass<'_> {
     /// The scalar function of the elements of a reshaped array with the extents `dims`, if those of the array before are only
     /// moved: it reads them at the digits of the index. This takes more work than the reshape, which takes none, but not in a
     /// strided product.
-    pub(in crate::optimize) fn reshaped_digits(
-        &mut self,
-        from: ArrayId,
-        dims: &[Poly],
-        site: SiteId,
-    ) -> Option<ScalarFn> {
+    pub(crate) fn reshaped_digits(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
         self.known.producers.get(&from).filter(|p| self.how.strided && p.moves())?;
         let own = self.facts.dims(from);
         own.iter().chain(dims).all(|n| self.facts.is_known(n)).then_some(())?;

@@ -16,15 +16,15 @@ pub(crate) const REWRITES: [&str; 9] = [
     CHAINS,
     MOVED_ELEMENTS,
 ];
-pub(in crate::optimize) const REDUCED_IN_PLACE: &str = "reduced_in_place";
-pub(in crate::optimize) const PERMUTE_SUMS: &str = "permute_sums";
-pub(in crate::optimize) const PRODUCT_SUMS: &str = "product_sums";
-pub(in crate::optimize) const SUM_BY_ROWS: &str = "sum_by_rows";
-pub(in crate::optimize) const SUM_INTERCHANGE: &str = "sum_interchange";
-pub(in crate::optimize) const SCATTER: &str = "scatter";
-pub(in crate::optimize) const SCATTERED_PRODUCTS: &str = "scattered_products";
-pub(in crate::optimize) const CHAINS: &str = "chains of loops";
-pub(in crate::optimize) const MOVED_ELEMENTS: &str = "moved_elements";
+pub(crate) const REDUCED_IN_PLACE: &str = "reduced_in_place";
+pub(crate) const PERMUTE_SUMS: &str = "permute_sums";
+pub(crate) const PRODUCT_SUMS: &str = "product_sums";
+pub(crate) const SUM_BY_ROWS: &str = "sum_by_rows";
+pub(crate) const SUM_INTERCHANGE: &str = "sum_interchange";
+pub(crate) const SCATTER: &str = "scatter";
+pub(crate) const SCATTERED_PRODUCTS: &str = "scattered_products";
+pub(crate) const CHAINS: &str = "chains of loops";
+pub(crate) const MOVED_ELEMENTS: &str = "moved_elements";
 
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
 /// by what the extents imply.

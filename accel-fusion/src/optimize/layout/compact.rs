@@ -104,7 +104,7 @@ impl Numbers {
         b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(a));
     }
     /// An array without a new number keeps its own.
-    pub(in crate::optimize) fn array(&self, a: &mut ArrayId) {
+    pub(crate) fn array(&self, a: &mut ArrayId) {
         *a = self.numbers.get(a).copied().unwrap_or(*a);
     }
     fn arrays(&self, all: &mut [ArrayId]) {
@@ -115,7 +115,7 @@ impl Numbers {
         b.walk_mut(|s| self.op(&mut s.op));
     }
     /// Gives the arrays of an operation their new numbers, without those in its blocks.
-    pub(in crate::optimize) fn op(&self, op: &mut Op) {
+    pub(crate) fn op(&self, op: &mut Op) {
         op.scalar_fns_mut().into_iter().for_each(|c| self.code(c));
         match op {
             Op::Agree { .. } => {}

@@ -171,7 +171,7 @@ fn with_target(s: &Stmt) -> Option<ScalarFn> {
 }
 
 /// Whether a permutation keeps all elements.
-pub(in crate::optimize) fn keeps_all(target: &ScalarFn) -> bool {
+pub(crate) fn keeps_all(target: &ScalarFn) -> bool {
     let is_true = |i: &Instr| matches!(i, Instr::Const(r, Scalar::Bool(true)) if *r == target.results[0]);
     target.instrs.iter().any(is_true)
 }
@@ -328,7 +328,7 @@ fn constants(code: &ScalarFn) -> Constants {
 
 /// For each register of a scalar function that is a sum of multiples of its indices and of a number that is the same for all of them:
 /// the factors.
-pub(in crate::optimize) fn index_factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
+pub(crate) fn index_factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
     let flat = ScalarFn { instrs: flattened(&code.instrs), ..code.clone() };
     factors(&flat, &constants(&flat))
 }

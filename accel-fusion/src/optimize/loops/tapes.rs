@@ -21,7 +21,7 @@
 //! there.
 
 mod blocks;
-pub(in crate::optimize) mod numbers;
+pub(crate) mod numbers;
 mod readers;
 mod single;
 mod step;
@@ -36,7 +36,7 @@ use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
 use accel_core::repr::{Scalar, ScalarType};
 use blocks::Blocks;
-use numbers::{Atom, Definitions, Linear, comparison};
+use numbers::{Atom, Definitions, Linear, Steps, steps};
 use readers::Readers;
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
@@ -88,14 +88,6 @@ struct Pass {
     /// The number of tapes so far.
     tapes: usize,
     budget: Option<usize>,
-}
-
-/// The numbers that determine how often a loop runs.
-struct Steps {
-    /// The arrays that count the steps; at least one.
-    counters: Vec<ArrayId>,
-    /// The number that a counter has to reach, if the condition compares one with a number.
-    limit: Option<Linear>,
 }
 
 /// Two loops: one that lists states, and one that reads lists of it.
@@ -410,28 +402,6 @@ impl Pass {
         names.block(&mut body.0);
         body.1.iter_mut().for_each(|a| names.array(a));
     }
-}
-
-/// The numbers that determine how often a loop runs, if it counts its steps.
-fn steps(
-    definitions: &Definitions,
-    arrays: &IndexVec<ArrayId, ArrayInfo>,
-    to: &[ArrayId],
-    init: &[ArrayId],
-    cond: &(Block, ArrayId),
-    body: &(Block, Vec<ArrayId>),
-) -> Option<Steps> {
-    let all = definitions.counters(&to[..init.len()], &body.1, arrays);
-    let from_zero = all.filter(|k| definitions.number(init[*k]) == Linear::constant(0));
-    let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
-    let limit = comparison(cond).and_then(|(code, less, more)| {
-        let less = definitions.register(code, less);
-        let limit = definitions.register(code, more);
-        let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
-        // The limit must be the same in all steps.
-        (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
-    });
-    (!counters.is_empty()).then_some(Steps { counters, limit })
 }
 
 /// The components of the state in the lists `taken` that differ between steps.

@@ -25,7 +25,7 @@ pub struct RowDecisions {
 
 /// The row decisions of a function of an index with these extents, if there are any. Minima and maxima, which have no branches,
 /// count if `clamps`.
-pub(in crate::optimize) fn row_decisions(
+pub(crate) fn row_decisions(
     facts: &mut Facts,
     code: &ScalarFn,
     extents: &[Poly],

@@ -31,11 +31,7 @@ pub struct RowSelections {
 }
 
 /// The function of an index with these extents with selections, if it has conditionals of rows that read, and no other ones.
-pub(in crate::optimize) fn row_selections(
-    facts: &mut Facts,
-    code: &ScalarFn,
-    extents: &[Poly],
-) -> Option<RowSelections> {
+pub(crate) fn row_selections(facts: &mut Facts, code: &ScalarFn, extents: &[Poly]) -> Option<RowSelections> {
     let last = extents.len().checked_sub(1)?;
     let mut s = Selecting::new(code, extents.len(), varying(code, Reg::new(last)), &|_| false);
     s.all(code)?;
@@ -46,16 +42,16 @@ pub(in crate::optimize) fn row_selections(
 }
 
 /// A scalar function of an index with selections in place of all conditionals.
-pub(in crate::optimize) struct AllSelected {
-    pub(in crate::optimize) code: ScalarFn,
+pub(crate) struct AllSelected {
+    pub(crate) code: ScalarFn,
     /// The arrays that must have elements: in place of what a conditional would not read, the first element is read.
-    pub(in crate::optimize) read: BTreeSet<ArrayId>,
+    pub(crate) read: BTreeSet<ArrayId>,
 }
 
 /// A function of an index of `rank` numbers with selections in place of all conditionals, if that is possible. Its results matter
 /// only where all registers of `conditions` are true. Elsewhere, and where a conditional would not read, reads for which
 /// `anywhere` holds stay as they are.
-pub(in crate::optimize) fn all_selected(
+pub(crate) fn all_selected(
     code: &ScalarFn,
     rank: usize,
     conditions: &[Reg],

@@ -5,10 +5,10 @@ use accel_core::repr::op::{Float1, Op1};
 
 /// The largest cost of two branches that are both computed: a wrong prediction takes the time of about 16 instructions,
 /// in which vectors of four numbers compute 64.
-pub(in crate::optimize) const MOST_COST: usize = 64;
+pub(crate) const MOST_COST: usize = 64;
 
 /// Whether two branches only compute, and cost little. `code` has the types of the registers.
-pub(in crate::optimize) fn are_cheap(code: &ScalarFn, then: &[Instr], otherwise: &[Instr]) -> bool {
+pub(crate) fn are_cheap(code: &ScalarFn, then: &[Instr], otherwise: &[Instr]) -> bool {
     let only_computes = |i: &Instr| match i {
         // Whether a list has the element can depend on the condition.
         Instr::Get { .. } => false,
@@ -19,6 +19,6 @@ pub(in crate::optimize) fn are_cheap(code: &ScalarFn, then: &[Instr], otherwise:
 }
 
 /// Whether an instruction is a function that has no version for vectors.
-pub(in crate::optimize) fn is_for_numbers(i: &Instr) -> bool {
+pub(crate) fn is_for_numbers(i: &Instr) -> bool {
     matches!(i, Instr::Op1(_, Op1::Float(Float1::LogGamma | Float1::Family(..) | Float1::ErfInv), _))
 }

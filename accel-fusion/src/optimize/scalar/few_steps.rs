@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const UNROLLED: usize = 128;
 
 /// The number of steps of a loop, if it is known and small. `outside` tells the constants before the loop.
-pub(in crate::optimize) fn few_steps(instr: &Instr, outside: impl Fn(Reg) -> Option<Scalar>) -> Option<usize> {
+pub(crate) fn few_steps(instr: &Instr, outside: impl Fn(Reg) -> Option<Scalar>) -> Option<usize> {
     let Instr::While { state, cond, continues, body, next, lists } = instr else { return None };
     let size = walk(cond).chain(walk(body)).count();
     // Steps of loops inside would have to be counted, too. If those loops are gone, this one is cleaned again.

@@ -24,7 +24,7 @@ use crate::optimize::scalar::scalar_cleanup::{ExecutionCount, NoProducers, clean
 use accel_core::ast::deep;
 
 /// Turns cheap conditionals in loops and reductions into selections. The facts are those about the arrays of the program.
-pub(in crate::optimize) fn select(program: &mut Program, facts: &mut Facts) {
+pub(crate) fn select(program: &mut Program, facts: &mut Facts) {
     in_block(&mut program.body, facts);
 }
 
@@ -59,7 +59,7 @@ fn in_element(facts: &mut Facts, code: &mut ScalarFn, dims: &[Poly]) {
 }
 
 /// For each register of a function, whether its value depends on the parameter `from`.
-pub(in crate::optimize) fn varying(code: &ScalarFn, from: Reg) -> IndexVec<Reg, bool> {
+pub(crate) fn varying(code: &ScalarFn, from: Reg) -> IndexVec<Reg, bool> {
     let mut varying = index_vec![false; code.types.len()];
     varying[from] = true;
     mark(&code.instrs, &mut varying);

@@ -97,18 +97,18 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
 }
 
 /// A sum of the elements of an array, after linear functions of them.
-pub(in crate::optimize) struct OuterSum {
-    pub(in crate::optimize) array: ArrayId,
+pub(crate) struct OuterSum {
+    pub(crate) array: ArrayId,
     /// For each dimension, the parameter that is its index.
-    pub(in crate::optimize) index: Vec<Reg>,
+    pub(crate) index: Vec<Reg>,
     /// The dimension that is summed.
     summed: usize,
     /// The linear functions applied to an element, the last one first.
-    pub(in crate::optimize) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// A linear function.
-pub(in crate::optimize) enum Step {
+pub(crate) enum Step {
     Neg,
     Times(Scalar),
 }
@@ -129,7 +129,7 @@ impl Step {
 }
 
 impl OuterSum {
-    pub(in crate::optimize) fn of(rows: &Reduction) -> Option<OuterSum> {
+    pub(crate) fn of(rows: &Reduction) -> Option<OuterSum> {
         let code = &rows.element;
         let mut r = rows.float_sum()?;
         let constant = |r: Reg| match defined(code, r) {

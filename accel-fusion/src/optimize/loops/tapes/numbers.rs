@@ -388,3 +388,33 @@ pub fn comparison((cond, result): &(Block, ArrayId)) -> Option<(&ScalarFn, Reg, 
         _ => None,
     }
 }
+
+/// The numbers that determine how often a loop runs.
+pub struct Steps {
+    /// The arrays that count the steps; at least one.
+    pub counters: Vec<ArrayId>,
+    /// The number that a counter has to reach, if the condition compares one with a number.
+    pub limit: Option<Linear>,
+}
+
+/// The numbers that determine how often a loop runs, if it counts its steps.
+pub fn steps(
+    definitions: &Definitions,
+    arrays: &IndexVec<ArrayId, ArrayInfo>,
+    to: &[ArrayId],
+    init: &[ArrayId],
+    cond: &(Block, ArrayId),
+    body: &(Block, Vec<ArrayId>),
+) -> Option<Steps> {
+    let all = definitions.counters(&to[..init.len()], &body.1, arrays);
+    let from_zero = all.filter(|k| definitions.number(init[*k]) == Linear::constant(0));
+    let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
+    let limit = comparison(cond).and_then(|(code, less, more)| {
+        let less = definitions.register(code, less);
+        let limit = definitions.register(code, more);
+        let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
+        // The limit must be the same in all steps.
+        (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
+    });
+    (!counters.is_empty()).then_some(Steps { counters, limit })
+}

@@ -16,10 +16,9 @@
 //! derivative. This ends with the array with which it began, so the next step goes on with it: nothing else needs the former one, and all
 //! of this happens in place.
 
-use super::numbers::{Definitions, comparison};
+use super::numbers::{Definitions, comparison, steps};
 use super::single::{Code, new_like, new_single, single};
 use super::step::Body;
-use super::steps;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
