@@ -30,7 +30,7 @@ mod views;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, ScalarFn, SiteId, Stmt};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt};
 use crate::optimize::layout::compact::Numbers;
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
