@@ -57,9 +57,27 @@ impl Maker {
             }
             (continues, Block { params, defs, results: body.now })
         });
-        let times =
-            if self.r.chance(60) { constant(Number(Scalar::I64(self.r.below(6) as i64))) } else { self.count() };
+        let times = match self.r.below(10) {
+            0..4 => constant(Number(Scalar::I64(self.r.below(6) as i64))),
+            4..8 => self.steps_by_extent(init[0]),
+            _ => self.count(),
+        };
         Some(Def { tys, step: Step::Awhile { times, continues, init, body } })
+    }
+
+    /// A number of steps that an extent gives: nearly as many, half of them, at least or at most some. Passes simplify such numbers
+    /// by what holds where they are read.
+    fn steps_by_extent(&mut self, array: Arr) -> Fun {
+        Making::fun(self, &[], |f| {
+            let n = f.add(Elem::I64, Node::Extent { array, dim: 0 });
+            let change = f.pick(&[-3, -2, -1, -1, -1, 0, 1]);
+            let n = op(f, Num2::Add, n, change);
+            match f.below(4) {
+                0 => op(f, Num2::Max, n, 1),
+                1 => op(f, Num2::Min, n, 2),
+                _ => n,
+            }
+        })
     }
 
     /// Changes a component of the state.
