@@ -70,8 +70,8 @@ fn slices_with_ranges() {
     failure(|v: V| slice(1..6, v), v, &["`slice` at ", "[4]"]);
     failure(|v: V| slice(-5..2, v), v, &["`slice` at ", "[-1]", "[4]"]);
     failure(|v: V| slice(between(3, 1), v), v, &["`slice` at ", "not negative", "[-2]"]);
-    failure(|v: V| slice(every(0, ..), v), v, &["division by zero", "`slice` at "]);
-    failure(|v: V| slice(every(-1, ..), v), v, &["`slice` at ", "not negative"]);
+    failure(|v: V| slice(every(0, ..), v), v, &["`slice` at ", "[1] and [0]"]);
+    failure(|v: V| slice(every(-1, ..), v), v, &["`slice` at ", "[1] and [-1]"]);
     failure(|v: V, n: Acc<Scalar<i64>>| slice(..the(n), v), (v, &Array::scalar(-1)), &["`slice` at ", "not negative"]);
 }
 
@@ -147,7 +147,7 @@ fn turned_and_repeated() {
         &(Array::vector(vec![7, 8, 7, 8]), Array::vector(vec![])),
     );
     expect(|v: V| tile(3, v), &Array::vector(vec![]), &Array::vector(vec![]));
-    failure(|v: V| tile(-1, v), &Array::vector(vec![7, 8]), &["`tile` at ", "not negative"]);
+    failure(|v: V| tile(-1, v), &Array::vector(vec![7, 8]), &["`tile` at ", "[0] and [-1]"]);
     let m = &matrix(2, 3);
     let one = |c: &Cube| <[usize; 3]>::from(c.shape());
     let (a, b, c) =
@@ -385,7 +385,6 @@ fn convolutions() {
         failure(of(wrong), (&w, &x), &["`conv2d` at ", "strides and groups of at least 1"]);
     }
     // Weights that are larger than the image have no place.
-    let found =
-        run_with(&Interpreter, &afun(of(Conv::default())), (&mixed([1, 1, 3, 1], 3, 0), &mixed([1, 1, 2, 2], 4, 0)));
-    assert_eq!(<[usize; 4]>::from(found.unwrap().shape()), [1, 1, 0, 2]);
+    let (image, large) = (mixed([1, 1, 2, 2], 4, 0), mixed([1, 1, 3, 1], 3, 0));
+    failure(of(Conv::default()), (&large, &image), &["`conv2d` at ", "[1, 1, 2, 1] and [1, 1, 3, 1]"]);
 }

@@ -40,7 +40,8 @@ fn the_gradient_is_smaller_and_the_same() {
     let (before, after) = (count(plain.program().unwrap()), count(both.program().unwrap()));
     println!("{before:?} in {t:?} -> {after:?} in {t2:?}");
     assert!(after.arrays < 270 && after.array_lets < 55, "{before:?} -> {after:?}");
-    assert!(after.scalars < 1170 && after.scalar_lets < 18, "{before:?} -> {after:?}");
+    // Each derivative of a logarithm has two operations more than its formula: NOTE [Infinite arguments] in `accel-ad`.
+    assert!(after.scalars < 1180 && after.scalar_lets < 19, "{before:?} -> {after:?}");
     assert!(after.arrays < before.arrays && after.scalars * 3 < before.scalars * 2, "{before:?} -> {after:?}");
     assert_eq!(v.as_slice(), v2.as_slice());
     let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + a.abs()));
