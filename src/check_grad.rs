@@ -79,9 +79,8 @@ impl fmt::Display for GradientCheck {
             f,
             ", the derivative is {gradient:e} by the gradient, and {difference:e} ± {precision:.0e} by differences"
         )?;
-        match &self.blamed {
-            Some(at) => write!(f, "; the first operation that does not agree is `{}` at {at}", at.name)?,
-            None => {}
+        if let Some(at) = &self.blamed {
+            write!(f, "; the first operation that does not agree is `{}` at {at}", at.name)?;
         }
         match &self.not_finite {
             Some(found) => write!(f, "; derivatives that are not finite say nothing: {found}"),

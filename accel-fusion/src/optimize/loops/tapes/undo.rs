@@ -361,10 +361,10 @@ impl Log<'_> {
 
 /// The statements that undo changes of `from`, the last one first, and the array before them. `left` are the updates that are not undone
 /// yet, and `at` is the place of what they overwrote.
-fn undone<'u>(
+fn undone(
     program: &mut Program,
     changes: &[Change],
-    left: &mut dyn Iterator<Item = &'u Update>,
+    left: &mut dyn Iterator<Item = &Update>,
     at: &[ScalarFn],
     mut from: ArrayId,
 ) -> Option<(Vec<Stmt>, ArrayId)> {
@@ -379,10 +379,10 @@ fn undone<'u>(
 }
 
 /// Adds a loop that undoes the steps of an inner loop: how often this one runs, and its changes. Returns the array before them.
-fn undone_steps<'u>(
+fn undone_steps(
     program: &mut Program,
     (n, changes): (&ScalarFn, &[Change]),
-    left: &mut dyn Iterator<Item = &'u Update>,
+    left: &mut dyn Iterator<Item = &Update>,
     at: &[ScalarFn],
     from: ArrayId,
     undo: &mut Vec<Stmt>,
