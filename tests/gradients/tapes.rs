@@ -272,7 +272,10 @@ fn steps_do_not_compare_rows_of_lists() {
     let program = grad(&f);
     let kernels = optimize(&lower(&simplify(program.program().unwrap()).unwrap().0).unwrap(), false).unwrap().program;
     let text = kernels.to_string();
-    assert!(!text.lines().any(|line| line.starts_with("    ") && line.contains("= agree")), "{text}");
+    // That there can be a source of a permutation is no comparison of rows.
+    let compares =
+        |line: &str| line.starts_with("    ") && line.contains("= agree") && !line.contains("= agree extents");
+    assert!(!text.lines().any(compares), "{text}");
     let matrices = [(0, 5), (1, 2), (1, 5), (3, 2), (4, 3), (6, 7)].map(|(n, m)| {
         let numbers = (0..n * m).map(|k| (k as f64 * 0.7).sin() * 0.6 + 0.1).collect();
         Arrays::to_tuple(&Matrix::matrix(n, m, numbers).unwrap())

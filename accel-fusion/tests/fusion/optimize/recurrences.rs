@@ -179,7 +179,7 @@ fn check(seed: u64) {
     for n in [1, 2, 3, 4, 7] {
         let (x, d) = (vector(n, 0.3), vector(n, 1.9));
         let both = (&x, &d).to_tuple();
-        let argument = (&x).to_tuple();
+        let argument = x.to_tuple();
         let slopes = interpreted(&gradient, &argument);
         for p in &gradients {
             close(&numbers(&ArrayTuple::Array(p.evaluate(&argument).unwrap().remove(0))), &slopes, 1e-12, &(n, r));
@@ -193,7 +193,7 @@ fn check(seed: u64) {
         close(&interpreted(&forward, &both), &[total(&slopes)], 1e-10, &(n, r));
         let moved = |h: f64| {
             let all = x.to_vec().iter().zip(d.to_vec()).map(|(x, d)| x + h * d).collect();
-            (&Array::vector(all)).to_tuple() as ArrayTuple
+            Array::vector(all).to_tuple()
         };
         // Two differences, without their errors of the second order: some of these functions bend much.
         let difference = |f: &dyn Fn(f64) -> Vec<f64>| -> Vec<f64> {
