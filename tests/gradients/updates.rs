@@ -187,19 +187,6 @@ fn numbers_of_steps_of_any_form() {
         in_proportion(&optimized_gradient(&f), 1);
         in_proportion(&optimized_hvp(&f), 1);
     }
-    // Rows and columns of a matrix.
-    let rows = |a: V| {
-        let step = |k: Exp<i64>, m: M| set_row(m, k + 1, map(|x| x.sin(), slice((k, All), m)));
-        aiterate_indexed(a.len() - 1, step, matrix(a))
-    };
-    let columns = |a: V| {
-        let step = |k: Exp<i64>, m: M| set_slice(m, (All, k + 1), map(|x| x.sin(), slice((All, k), m)));
-        aiterate_indexed(a.len() - 1, step, generate((3, a.len()), |(i, j)| a.at(j) * i.cast::<f64>()))
-    };
-    jacobian(Short, rows);
-    jacobian(Short, columns);
-    in_proportion(&optimized_gradient(&afun(move |a: V| sum_all(rows(a)))), 2);
-    in_proportion(&optimized_gradient(&afun(move |a: V| sum_all(columns(a)))), 2);
 }
 
 /// Recurrences with numbers of steps that depend on the length, the last ones by two arrays, in branches, and over rows.
@@ -216,26 +203,6 @@ fn recurrences() -> Vec<fn(V) -> V> {
         |a| aiterate_indexed((a.len() - 1).min(a.len() * 7), next, a),
         |a| aiterate_indexed((a.len() / 2).max(a.len() - 2), next, a),
         |a| aiterate_indexed(a.len() + 1, |k, y: V| set(y, k / 2, y.at(k / 2).sin()), concat(a, fill(2, 0.5))),
-        |a| steps(a.len() - 1, next, a),
-        |a| {
-            let step = |(y, k): (V, Count), x: Acc<Scalar<f64>>| {
-                let i = the(k);
-                ((set(y, i + 1, (y.at(i) * the(x)).sin()), succ(k)), unit(y.at(i)))
-            };
-            let ((y, _), list) = map_accum_l(step, (a, unit(0i64)), tail(a));
-            concat(y, list)
-        },
-        |a| {
-            let step = |k: Exp<i64>, (y, z): (V, V)| {
-                (set(y, k + 1, (y.at(k) + z.at(k)).sin()), update(z, k + 1, |x| x * y.at(k)))
-            };
-            let (y, z) = aiterate_indexed(a.len() - 1, step, (a, a));
-            concat(y, z)
-        },
-        |a| {
-            let step = |k: Exp<i64>, y: V| acond((k % 2).eq(0), set(y, k + 1, y.at(k).sin()), y);
-            aiterate_indexed(a.len() - 1, step, a)
-        },
     ]
 }
 
