@@ -6,7 +6,6 @@ use crate::context::Context;
 use crate::memory::element_size;
 use crate::parallel_tasks::{range, run_tasks};
 use accel_codegen::cost_model::{LARGE, TASKS};
-use accel_codegen::fault::record_length;
 use accel_codegen::partition::{part_size, task_size};
 use accel_core::repr::ScalarType;
 use std::ffi::c_void;
@@ -94,7 +93,7 @@ impl Context<'_> {
             // SAFETY: the caller's guarantee.
             return unsafe { self.one(f, task) };
         }
-        let length = record_length(&self.code.program);
+        let length = self.code.record_length;
         // SAFETY: the caller's guarantee. The record of the run has this length.
         unsafe { run_tasks(f, self.run.arrays, &tasks, (self.run.fault, length)).map_err(|()| Failed) }
     }

@@ -6,7 +6,6 @@ use crate::context::Context;
 use crate::parallel_tasks::{SharedArrays, SharedTotals, range, with_record};
 use crate::pool::address;
 use crate::threads;
-use accel_codegen::fault::record_length;
 use accel_codegen::partition::strip_size;
 
 pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
@@ -38,7 +37,7 @@ impl Context<'_> {
         let start = address(&mut totals).cast::<u8>();
         let (arrays, first) = (SharedArrays(self.run.arrays), SharedTotals(start));
         let pool = self.code.pool.clone();
-        let length = record_length(&self.code.program);
+        let length = self.code.record_length;
         let one = move |k: usize| -> Result<(), Option<Vec<i64>>> {
             let mut working = pool.take(scratch).ok_or(None)?;
             // SAFETY: there is room for `count` times `partial` bytes.
