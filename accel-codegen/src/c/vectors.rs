@@ -35,16 +35,17 @@ pub fn add_half(d: &mut Declarations, t: ScalarType, to: &str, half: usize) -> S
 /// The product or quotient of vectors with strong zeros: C has no choice between vectors.
 pub fn strong(d: &mut Declarations, op: Float2, t: ScalarType, a: &str, b: &str) -> String {
     let name = format!("{}_{t}", op.name());
-    let (sign, zeros) = match op {
-        Float2::StrongMul => ("*", "(a == zero) | (b == zero)"),
-        _ => ("/", "a == zero"),
+    // Written as what is no zero, gcc computes the second comparison and the product under the mask of the one before.
+    let (sign, kept) = match op {
+        Float2::StrongMul => ("*", "(a != zero) & (b != zero)"),
+        _ => ("/", "a != zero"),
     };
     d.declare_once(&format!("v_{name}"), || {
         format!(
             "static inline v_{t} v_{name}(v_{t} a, v_{t} b) {{\n    \
              typedef i{width} mask __attribute__((vector_size(sizeof(v_{t}))));\n    \
              const v_{t} zero = {{ 0 }};\n    \
-             return (v_{t})((mask)(a {sign} b) & ~(mask)({zeros}));\n}}",
+             return (v_{t})((mask)(a {sign} b) & (mask)({kept}));\n}}",
             width = 8 * bytes(t)
         )
     });
