@@ -1,7 +1,7 @@
 //! Loops over arrays: `awhile`, `aiterate`, `map_accum_l` and `map_accum_r`.
 
 use crate::harness::{V, jacobian, kinked, smooth};
-use crate::refined::{BelowOne, Even, Short, ShortNonEmpty};
+use crate::refined::{Any, BelowOne, Even, Few, NonEmpty};
 use accel::prelude::*;
 
 type Count = Acc<Scalar<i64>>;
@@ -31,21 +31,23 @@ pub fn matrix(a: V) -> M {
 
 #[test]
 fn a_number_of_steps() {
-    jacobian(Short, |a: V| times(3, |v| map(|x| x.sin() * 1.5, v), a));
-    jacobian(Short, |a: V| times(2, |v| map(|x| x * x * 0.3, v), map(|x| x + 0.5, a)));
-    jacobian(Short, |a: V| times(0, |v| map(|x| x * x, v), a));
-    jacobian(Short, |a: V| times(-1, |v| map(|x| x * x, v), a));
-    jacobian(Short, |a: V| times(1, |v| map(|x| x * x, v), a));
-    jacobian(Short, |a: V| map(|x| x.cos(), times(a.shape() % 4, |v| map(|x| x * 0.7 + 0.1, v), map(|x| x.exp(), a))));
+    jacobian(Few(Any), |a: V| times(3, |v| map(|x| x.sin() * 1.5, v), a));
+    jacobian(Few(Any), |a: V| times(2, |v| map(|x| x * x * 0.3, v), map(|x| x + 0.5, a)));
+    jacobian(Few(Any), |a: V| times(0, |v| map(|x| x * x, v), a));
+    jacobian(Few(Any), |a: V| times(-1, |v| map(|x| x * x, v), a));
+    jacobian(Few(Any), |a: V| times(1, |v| map(|x| x * x, v), a));
+    jacobian(Few(Any), |a: V| {
+        map(|x| x.cos(), times(a.shape() % 4, |v| map(|x| x * 0.7 + 0.1, v), map(|x| x.exp(), a)))
+    });
 }
 
 #[test]
 fn a_number_of_applications() {
-    jacobian(Short, |a: V| aiterate(4, |v: V| map(|x| x.sin() + x * 0.5, v), a));
-    jacobian(Short, |a: V| aiterate(0, |v: V| map(|x| x * x, v), a));
-    jacobian(Short, |a: V| aiterate(-3, |v: V| map(|x| x * x, v), a));
-    jacobian(Short, |a: V| aiterate(a.shape() % 5, |v: V| zip_with(|x, y| x * 0.3 - y * y * 0.1, v, a), a));
-    jacobian((Short, Short), |a: V, b: V| {
+    jacobian(Few(Any), |a: V| aiterate(4, |v: V| map(|x| x.sin() + x * 0.5, v), a));
+    jacobian(Few(Any), |a: V| aiterate(0, |v: V| map(|x| x * x, v), a));
+    jacobian(Few(Any), |a: V| aiterate(-3, |v: V| map(|x| x * x, v), a));
+    jacobian(Few(Any), |a: V| aiterate(a.shape() % 5, |v: V| zip_with(|x, y| x * 0.3 - y * y * 0.1, v, a), a));
+    jacobian((Few(Any), Few(Any)), |a: V, b: V| {
         aiterate(3, |(x, y): (V, V)| (map(|x| x.cos(), y), map(|y| y * 0.5, x)), (a, like(b, a)))
     });
 }
@@ -53,11 +55,11 @@ fn a_number_of_applications() {
 /// The number of steps depends on the elements. Its derivative is that of the steps which are taken.
 #[test]
 fn data_decides_about_steps() {
-    kinked(Short, |a: V| {
+    kinked(Few(Any), |a: V| {
         the_number(awhile(|s: Number| the(s).gt(1.0), |s| map(|x| x * 0.4, s), sum(map(|x| x * x, a))))
     });
-    kinked(ShortNonEmpty, |a: V| sum(awhile(|v: V| the(maximum(v)).gt(0.5), |v| map(|x| x * x * 0.1 - 0.2, v), a)));
-    kinked(Short, |a: V| {
+    kinked(Few(NonEmpty), |a: V| sum(awhile(|v: V| the(maximum(v)).gt(0.5), |v| map(|x| x * x * 0.1 - 0.2, v), a)));
+    kinked(Few(Any), |a: V| {
         let (_, v) = awhile(
             |(n, v): (Count, V)| the(n).lt(6).and(the(sum(v)).lt(4.0)),
             |(n, v)| (succ(n), map(|x| x * 1.3 + 0.1, v)),
@@ -74,7 +76,7 @@ fn the_number(x: Number) -> Number {
 #[test]
 fn states_of_several_arrays() {
     // Numbers of steps and indices inside of a state.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let (_, _, v, last) = awhile(
             |(i, ..): (Count, Acc<Vector<i64>>, V, Number)| the(i).lt(3),
             |(i, places, v, s)| {
@@ -87,7 +89,7 @@ fn states_of_several_arrays() {
         (v, last)
     });
     // Elements that are tuples with integers in them.
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| {
         let pairs = imap(|i, x| (x, (i, x * 0.5)), a);
         let step = |v: Acc<Vector<(f64, (i64, f64))>>| {
             map(|(x, (i, y))| (x * y + i.cast::<f64>() * 0.1, (i + 1, y * 0.9 + x.sin() * 0.1)), v)
@@ -95,7 +97,7 @@ fn states_of_several_arrays() {
         map(|(x, (_, y))| x + y, aiterate(3, step, pairs))
     });
     // A part of the state that does not change, and one that is exchanged.
-    jacobian((Short, Short), |a: V, b: V| {
+    jacobian((Few(Any), Few(Any)), |a: V, b: V| {
         let (x, y, _) = aiterate(
             3,
             |(x, y, c): (V, V, V)| (y, zip_with(|x, c| x * c.cos(), x, c), c),
@@ -107,9 +109,9 @@ fn states_of_several_arrays() {
 
 #[test]
 fn arrays_from_outside() {
-    jacobian((Short, Short), |a: V, b: V| times(3, |v| zip_with(|x, y| x * 0.5 + y * y * 0.1, v, like(b, a)), a));
+    jacobian((Few(Any), Few(Any)), |a: V, b: V| times(3, |v| zip_with(|x, y| x * 0.5 + y * y * 0.1, v, like(b, a)), a));
     // In the body and in the condition.
-    kinked((ShortNonEmpty, ShortNonEmpty), |a: V, b: V| {
+    kinked((Few(NonEmpty), Few(NonEmpty)), |a: V, b: V| {
         let (_, v) = awhile(
             |(i, v): (Count, V)| the(i).lt(5).and(v.at(0).lt(b.at(0) + 2.0)),
             |(i, v)| (succ(i), zip_with(|x, y| x + y * y * 0.3 + 0.1, v, like(b, a))),
@@ -118,17 +120,19 @@ fn arrays_from_outside() {
         sum(v)
     });
     // Reads at computed indices.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         times(3, |v| imap(|i, x| x * 0.5 + a.at((i * 2 + 1) % a.shape()) * v.at(0) * 0.1, v), a)
     });
     // An array from outside that does not depend on the argument, and one that does not change the result.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let weights = map(|i| i.cast::<f64>().cos(), iota(a.shape()));
         times(4, |v| zip_with(|x, w| x * w + 0.1, v, weights), a)
     });
-    jacobian((Short, ShortNonEmpty), |a: V, b: V| times(3, |v| map(|x| x * 0.9 + b.shape().cast::<f64>() * 0.1, v), a));
+    jacobian((Few(Any), Few(NonEmpty)), |a: V, b: V| {
+        times(3, |v| map(|x| x * 0.9 + b.shape().cast::<f64>() * 0.1, v), a)
+    });
     // The state does not depend on the argument, the body does.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let start = fill(a.shape(), 1.0);
         aiterate(3, |v: V| zip_with(|x, y| x * y.sin() + 0.2, v, a), start)
     });
@@ -136,10 +140,10 @@ fn arrays_from_outside() {
 
 #[test]
 fn operations_in_bodies() {
-    jacobian(ShortNonEmpty, |a: V| times(3, |v| map(|x| x / (1.0 + the(sum(map(|x| x * x, v)))), v), a));
-    jacobian(Short, |a: V| times(2, |v| scanl1(|x, y| x + y, map(|x| x * 0.4, v)), a));
-    jacobian(Short, |a: V| times(3, |v| reverse(map(|x| x * x * 0.2, v)), map(|x| x + 0.3, a)));
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| times(3, |v| map(|x| x / (1.0 + the(sum(map(|x| x * x, v)))), v), a));
+    jacobian(Few(Any), |a: V| times(2, |v| scanl1(|x, y| x + y, map(|x| x * 0.4, v)), a));
+    jacobian(Few(Any), |a: V| times(3, |v| reverse(map(|x| x * x * 0.2, v)), map(|x| x + 0.3, a)));
+    jacobian(Few(NonEmpty), |a: V| {
         times(3, |v| permute(|x, y| x + y, map(|x| x * 0.1, v), |i| (true, i / 2), map(|x| x.sin(), v)), a)
     });
     jacobian(BelowOne, |a: V| times(2, |v| map(|x| x * the(fold(|x, y| x + y + x * y * 0.1, 0.0, v)), v), a));
@@ -156,12 +160,12 @@ fn operations_in_bodies() {
 #[test]
 fn branches() {
     // A branch in a loop.
-    kinked(ShortNonEmpty, |a: V| {
+    kinked(Few(NonEmpty), |a: V| {
         sum(times(4, |v| acond(v.at(0).gt(0.3), map(|x| x * 0.5, v), map(|x| x + 0.4 + x * x * 0.1, v)), a))
     });
     // A loop in a branch, which is taken or not.
-    jacobian(Short, |a: V| acond(a.shape().gt(2), times(3, |v| map(|x| x.sin(), v), a), map(|x| x * x, a)));
-    jacobian((Short, Short), |a: V, b: V| {
+    jacobian(Few(Any), |a: V| acond(a.shape().gt(2), times(3, |v| map(|x| x.sin(), v), a), map(|x| x * x, a)));
+    jacobian((Few(Any), Few(Any)), |a: V, b: V| {
         let looped = times(2, |v| zip_with(|x, y| x * y, v, like(b, a)), a);
         acond((a.shape() % 2).eq(0), looped, map(|x| x * 3.0, looped))
     });
@@ -169,10 +173,10 @@ fn branches() {
 
 #[test]
 fn loops_in_loops() {
-    jacobian(Short, |a: V| times(2, |v| times(3, |w| map(|x| x.sin() + 0.1 * x * x, w), v), a));
-    jacobian(ShortNonEmpty, |a: V| aiterate(3, |v: V| aiterate(2, |w: V| zip_with(|x, y| x * y.cos(), w, v), a), a));
+    jacobian(Few(Any), |a: V| times(2, |v| times(3, |w| map(|x| x.sin() + 0.1 * x * x, w), v), a));
+    jacobian(Few(NonEmpty), |a: V| aiterate(3, |v: V| aiterate(2, |w: V| zip_with(|x, y| x * y.cos(), w, v), a), a));
     // The number of inner steps depends on the outer one; also no step.
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| {
         let (_, v) = awhile(
             |(i, _): (Count, V)| the(i).lt(3),
             |(i, v)| (succ(i), aiterate(the(i), |w: V| map(|x| x * 0.8 + 0.05, w), v)),
@@ -180,7 +184,7 @@ fn loops_in_loops() {
         );
         v
     });
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let inner = |s: Number, v: V| {
             let step =
                 |s: Number, x: Number| (zip_with(|s, x| s * 0.5 + x * x * 0.1, s, x), zip_with(|s, x| s * x, s, x));
@@ -197,18 +201,20 @@ fn lists() {
         let s = zip_with(|s, x| s * 0.5 + x.sin(), s, x);
         (s, zip_with(|s, x| s * x, s, x))
     };
-    jacobian(Short, move |a: V| map_accum_l(step, unit(0.2), a));
-    jacobian(Short, move |a: V| map_accum_r(step, unit(0.2), a));
-    jacobian(Short, move |a: V| map_accum_l(step, sum(a), a).1);
-    jacobian(Short, move |a: V| map_accum_r(step, sum(a), a).0);
+    jacobian(Few(Any), move |a: V| map_accum_l(step, unit(0.2), a));
+    jacobian(Few(Any), move |a: V| map_accum_r(step, unit(0.2), a));
+    jacobian(Few(Any), move |a: V| map_accum_l(step, sum(a), a).1);
+    jacobian(Few(Any), move |a: V| map_accum_r(step, sum(a), a).0);
     // No entries, and no state.
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| {
         map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * x * 0.5 + 0.1, s, x), ()), unit(1.0), a).0
     });
-    jacobian(Short, |a: V| map_accum_r(|(), x: Number| ((), map(|x| x * x, x)), (), a).1);
+    jacobian(Few(Any), |a: V| map_accum_r(|(), x: Number| ((), map(|x| x * x, x)), (), a).1);
     // The entry is the state before the step, and an array from outside.
-    jacobian(Short, |a: V| map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s + x * x, s, x), s), unit(0.0), a).1);
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(Any), |a: V| {
+        map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s + x * x, s, x), s), unit(0.0), a).1
+    });
+    jacobian(Few(NonEmpty), |a: V| {
         map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 0.4 + x, s, x), a), unit(0.0), a).1
     });
 }
@@ -219,9 +225,9 @@ fn rows_of_matrices_and_tuples() {
         let next = zip_with(|s, x| s * 0.5 + x * x, s, x);
         (next, (next, map(|x| x.cos(), x)))
     };
-    jacobian(Short, move |a: V| map_accum_l(step, fill(3, 0.1), matrix(a)));
-    jacobian(Short, move |a: V| map_accum_r(step, fill(3, 0.1), matrix(a)).1);
-    jacobian((Short, Short), |a: V, b: V| {
+    jacobian(Few(Any), move |a: V| map_accum_l(step, fill(3, 0.1), matrix(a)));
+    jacobian(Few(Any), move |a: V| map_accum_r(step, fill(3, 0.1), matrix(a)).1);
+    jacobian((Few(Any), Few(Any)), |a: V, b: V| {
         let m = generate((a.shape().min(b.shape()), 2), |(i, j)| a.at(i) + b.at(i) * j.cast::<f64>());
         let x = take(m.shape().0, b);
         let step = |s: Number, (row, x, k): (V, Number, Count)| {
@@ -230,7 +236,7 @@ fn rows_of_matrices_and_tuples() {
         };
         map_accum_l(step, unit(0.5), (m, x, iota(m.shape().0)))
     });
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| {
         let t = generate((2, a.shape(), 2), |(i, j, k)| a.at(j) * (i + k + 1).cast::<f64>());
         map_accum_l(
             |s: M, x: M| (zip_with(|s, x| s * 0.5 + x.sin(), s, x), sum(x)),
@@ -242,7 +248,7 @@ fn rows_of_matrices_and_tuples() {
 
 #[test]
 fn in_front_of_and_behind_loops() {
-    smooth(Short, |a: V| {
+    smooth(Few(Any), |a: V| {
         let (_, sums) = map_accum_l(
             |s: Number, x: Number| {
                 let s = zip_with(|s, x| s + x, s, x);
@@ -253,13 +259,13 @@ fn in_front_of_and_behind_loops() {
         );
         sum(zip_with(|x, s| x.sin() * s * 0.1, a, sums))
     });
-    smooth(ShortNonEmpty, |a: V| {
+    smooth(Few(NonEmpty), |a: V| {
         let (_, forth) = map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 0.5 + x, s, x), s), unit(0.1), a);
         let (_, back) = map_accum_r(|s: Number, x: Number| (zip_with(|s, x| s * 0.5 + x, s, x), s), unit(0.2), forth);
         sum(zip_with(|x, y| x * y, forth, back))
     });
     // Only a part of the result of a loop is used.
-    smooth(Short, |a: V| {
+    smooth(Few(Any), |a: V| {
         let (v, _) = aiterate(3, |(v, w): (V, V)| (map(|x| x.sin(), v), zip_with(|x, y| x * y, v, w)), (a, a));
         sum(v)
     });
@@ -288,8 +294,8 @@ fn two(a: V) -> V {
 
 #[test]
 fn differential_equations() {
-    jacobian((ShortNonEmpty, ShortNonEmpty), |p: V, y: V| pendulum(8, two(p), two(y)));
-    smooth((ShortNonEmpty, ShortNonEmpty), |p: V, y: V| sum(map(|x| x * x, pendulum(5, two(p), two(y)))));
+    jacobian((Few(NonEmpty), Few(NonEmpty)), |p: V, y: V| pendulum(8, two(p), two(y)));
+    smooth((Few(NonEmpty), Few(NonEmpty)), |p: V, y: V| sum(map(|x| x * x, pendulum(5, two(p), two(y)))));
 }
 
 /// Steps of Runge-Kutta methods of several orders that were unrolled: each value has many readers, so its adjoint is a sum of
@@ -317,8 +323,8 @@ fn unrolled_stages() {
     for (stages, steps) in [(3, 2), (4, 2), (2, 3), (3, 4)] {
         for by_zips in [false, true] {
             let all = move |y: V| (0..steps).fold(two(y), |y, _| step(stages, by_zips, y));
-            jacobian(ShortNonEmpty, all);
-            smooth(ShortNonEmpty, move |y: V| sum(map(|x| x * x, all(y))));
+            jacobian(Few(NonEmpty), all);
+            smooth(Few(NonEmpty), move |y: V| sum(map(|x| x * x, all(y))));
         }
     }
 }
@@ -327,7 +333,7 @@ fn unrolled_stages() {
 #[test]
 fn long_short_term_memory() {
     let logistic = |x: Exp<f64>| 1.0 / (1.0 + (-x).exp());
-    smooth((ShortNonEmpty, ShortNonEmpty), move |w: V, xs: V| {
+    smooth((Few(NonEmpty), Few(NonEmpty)), move |w: V, xs: V| {
         let weight = |k: Exp<i64>| w.at(k % w.shape());
         let step = |(c, h): (V, V), x: Number| {
             let gate = |g: i64| {
@@ -344,7 +350,7 @@ fn long_short_term_memory() {
 
 #[test]
 fn power_iteration() {
-    smooth(ShortNonEmpty, |a: V| {
+    smooth(Few(NonEmpty), |a: V| {
         let m = generate((3, 3), |(i, j)| cond(i.eq(j), 2.0 + i.cast::<f64>(), 0.0) + a.at((i + j) % a.shape()) * 0.1);
         let step = |v: V| {
             let w = matvec(m, v);
@@ -371,11 +377,11 @@ fn second_derivatives() {
     };
     // The gradient of a gradient, a directional derivative of one, and the gradient of a directional derivative.
     let f = chaos();
-    smooth(Short, move |a: V| dot(call(grad(&f), a), map(|x| x.cos(), a)));
+    smooth(Few(Any), move |a: V| dot(call(grad(&f), a), map(|x| x.cos(), a)));
     let f = chaos();
-    jacobian((Short, Short), move |a: V, b: V| call(jvp(&grad(&f)), (a, like(b, a))).1);
+    jacobian((Few(Any), Few(Any)), move |a: V, b: V| call(jvp(&grad(&f)), (a, like(b, a))).1);
     let f = chaos();
-    smooth(Short, move |a: V| call(jvp(&f), (a, map(|x| x.sin(), a))).1);
+    smooth(Few(Any), move |a: V| call(jvp(&f), (a, map(|x| x.sin(), a))).1);
     let listed = || {
         afun(|a: V| {
             let step = |s: Number, x: Number| {
@@ -387,16 +393,16 @@ fn second_derivatives() {
         })
     };
     let f = listed();
-    smooth(Short, move |a: V| dot(call(grad(&f), a), a));
+    smooth(Few(Any), move |a: V| dot(call(grad(&f), a), a));
     let f = listed();
-    jacobian(Short, move |a: V| call(jvp(&grad(&f)), (a, map(|x| x.cos(), a))).1);
+    jacobian(Few(Any), move |a: V| call(jvp(&grad(&f)), (a, map(|x| x.cos(), a))).1);
     let f = afun(|a: V| sum(times(2, |v| times(2, |w| zip_with(|x, y| x * y * 0.5 + 0.1, w, v), v), a)));
-    smooth(Short, move |a: V| dot(call(grad(&f), a), a));
+    smooth(Few(Any), move |a: V| dot(call(grad(&f), a), a));
 }
 
 #[test]
 fn third_derivatives() {
     let f = afun(|a: V| sum(aiterate(2, |v: V| map(|x| x * x * 0.4 + 0.1, v), a)));
     let g = afun(move |a: V| dot(call(grad(&f), a), map(|x| x.sin(), a)));
-    smooth(Short, move |a: V| dot(call(grad(&g), a), a));
+    smooth(Few(Any), move |a: V| dot(call(grad(&g), a), a));
 }

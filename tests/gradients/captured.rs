@@ -2,7 +2,7 @@
 //! an outer one differentiates by them, too.
 
 use crate::harness::{Differentiated, V, always, jacobian, kinked, smooth};
-use crate::refined::{Any, AtLeast3, NonEmpty, Refined};
+use crate::refined::{Any, AtLeast3, Few, NonEmpty, Refined};
 use accel::prelude::*;
 use accel::{jacobian_forward, jacobian_reverse};
 
@@ -67,15 +67,15 @@ fn products_with_jacobians() {
 #[test]
 fn jacobians_and_hessians() {
     let layer = |w: V, data: V| zip_with_min(|w, d| (w * d).sin() + d * w, w, data);
-    jacobian((Any, Any), move |xs: V, data: V| call(accel::jacobian(afun(|w: V| layer(w, data))), xs));
-    jacobian((Any, Any), move |xs: V, data: V| call(jacobian_forward(afun(|w: V| layer(w, data))), xs));
-    jacobian((Any, Any), move |xs: V, data: V| call(jacobian_reverse(afun(|w: V| layer(w, data))), xs));
-    jacobian((Any, Any), |xs: V, data: V| call(hessian(afun(|w: V| energy(w, data, lit(0.3)))), xs));
+    jacobian((Few(Any), Few(Any)), move |xs: V, data: V| call(accel::jacobian(afun(|w: V| layer(w, data))), xs));
+    jacobian((Few(Any), Few(Any)), move |xs: V, data: V| call(jacobian_forward(afun(|w: V| layer(w, data))), xs));
+    jacobian((Few(Any), Few(Any)), move |xs: V, data: V| call(jacobian_reverse(afun(|w: V| layer(w, data))), xs));
+    jacobian((Few(Any), Few(Any)), |xs: V, data: V| call(hessian(afun(|w: V| energy(w, data, lit(0.3)))), xs));
 }
 
 #[test]
 fn chosen_arguments() {
-    twice((Any, Any, Any), |xs: V, ys: V, data: V| {
+    twice((Few(Any), Few(Any), Few(Any)), |xs: V, ys: V, data: V| {
         let prog = afun(|u: V, v: V| energy(u, zip_with_min(|v, d| v + d, v, data), the(data.sum_of_sines()) * 0.02));
         let by_v = call(grad(prog.by(|(_, v)| v)), (xs, ys));
         let (_, along) = call(jvp(prog.by(|(u, _)| u)), ((xs, ys), map(|x| x.sin(), xs)));
@@ -86,7 +86,7 @@ fn chosen_arguments() {
 #[test]
 fn programs_in_programs_in_programs() {
     // The innermost program uses values of both programs around it, which it passes over the one between.
-    twice((Any, Any), |xs: V, data: V| {
+    twice((Few(Any), Few(Any)), |xs: V, data: V| {
         let inner = |w: V| {
             let t = the(w.sum_of_sines()) * 0.02;
             call(grad(afun(|u: V| energy(zip_with_min(|u, w| u + w.sin(), u, w), data, t))), data)
@@ -107,7 +107,7 @@ impl SumOfSines for V {
 #[test]
 fn in_loops() {
     // Three steps of gradient descent, whose loss uses the state of the loop and arrays outside of it.
-    twice((Any, Any), |xs: V, data: V| {
+    twice((Few(Any), Few(Any)), |xs: V, data: V| {
         let step = |i: Exp<i64>, x: V| {
             let t = i.cast::<f64>() * 0.1;
             let loss = afun(|w: V| energy(zip_with(|w, x| w + x.sin(), w, x), data, t));
@@ -116,12 +116,12 @@ fn in_loops() {
         aiterate_indexed(3, step, xs).sum_of_sines()
     });
     // A loop with a condition, and a program in the condition.
-    kinked((Any, Any), |xs: V, data: V| {
+    kinked((Few(Any), Few(Any)), |xs: V, data: V| {
         let far = |x: V| the(call(afun(|w: V| sum(zip_with_min(|w, x| w * x, w, x))), data)).abs().gt(0.5);
         let halved = |x: V| map(|g| g * 0.5, call(grad(afun(|w: V| sum(zip_with_min(|w, x| w * x, w, x)))), x));
         awhile(far, halved, xs).sum_of_sines()
     });
-    jacobian((NonEmpty, Any), |xs: V, data: V| {
+    jacobian((Few(NonEmpty), Few(Any)), |xs: V, data: V| {
         let step = |s: S, x: S| {
             let (s, x) = (the(s), the(x));
             let next = call(grad(afun(|w: S| energy(map(|d| d * the(w), data), data, s * 0.1 + x))), unit(x));
@@ -146,14 +146,14 @@ fn in_branches() {
 
 #[test]
 fn in_lanes() {
-    jacobian((Any, Any), |xs: V, data: V| {
+    jacobian((Few(Any), Few(Any)), |xs: V, data: V| {
         vmap(|x| call(grad(afun(|w: V| energy(map(|w| w * the(x), w), data, the(x)))), data), xs)
     });
-    jacobian((Any, Any), |xs: V, data: V| {
+    jacobian((Few(Any), Few(Any)), |xs: V, data: V| {
         let by_w = grad(afun(|w: S| energy(map(|d| d * the(w), data), data, the(sum(data)))));
         call(by_w.vmap(), xs)
     });
-    jacobian((AtLeast3, Any), |xs: V, data: V| {
+    jacobian((AtLeast3, Few(Any)), |xs: V, data: V| {
         vmap(|x| call(hessian(afun(|w: S| energy(map(|d| d * the(w), data), data, the(x)))), x), xs)
     });
 }

@@ -1,7 +1,7 @@
 //! Jacobians, Hessians and their products: by rows = by columns = the derivatives of single directions.
 
 use crate::harness::{Differentiated, Ready, V, Verdict, floats, for_all, same};
-use crate::refined::{Refined, Short, ShortNonEmpty};
+use crate::refined::{Any, Few, NonEmpty, Refined};
 use accel::prelude::*;
 use accel::{Coordinates, jacobian_forward, jacobian_reverse};
 
@@ -37,16 +37,16 @@ fn close(found: &[f64], expected: &[f64]) -> Verdict {
 
 #[test]
 fn of_vectors_by_vectors() {
-    jacobians(Short, |a: V| map(|x| x.sin() * x, a));
-    jacobians(Short, |a: V| scanl(|x, y| x + y * y, 1.0, a));
-    jacobians(ShortNonEmpty, |a: V| generate(2, |i| cond(i.eq(0), a.at(0) * a.at(a.len() - 1), a.at(0).exp())));
-    jacobians(Short, |a: V| concat(map(|x| x * x, a), map(|x| x.cos(), a)));
+    jacobians(Few(Any), |a: V| map(|x| x.sin() * x, a));
+    jacobians(Few(Any), |a: V| scanl(|x, y| x + y * y, 1.0, a));
+    jacobians(Few(NonEmpty), |a: V| generate(2, |i| cond(i.eq(0), a.at(0) * a.at(a.len() - 1), a.at(0).exp())));
+    jacobians(Few(Any), |a: V| concat(map(|x| x * x, a), map(|x| x.cos(), a)));
 }
 
 #[test]
 fn of_numbers_and_matrices() {
-    jacobians(Short, |a: V| sum(map(|x| x * x.sin(), a)));
-    jacobians(Short, |a: V| generate((a.len(), 3), |(i, j)| a.at(i) * a.at(i) * j.cast::<f64>()));
+    jacobians(Few(Any), |a: V| sum(map(|x| x * x.sin(), a)));
+    jacobians(Few(Any), |a: V| generate((a.len(), 3), |(i, j)| a.at(i) * a.at(i) * j.cast::<f64>()));
     let number = afun(|x: Acc<Scalar<f64>>| generate(3, |i| the(x) * the(x) * i.cast::<f64>()));
     let j: Vector<f64> = run(jacobian(&number), &Array::scalar(2.0)).unwrap();
     assert_eq!(j.to_vec(), [0.0, 4.0, 8.0]);
@@ -98,8 +98,8 @@ fn hessians_and_products() {
     let program = afun(f);
     let gradient = Differentiated::of(&grad(&program));
     let (h, hv) = (Ready::new(&hessian(&program)), Ready::new(&hvp(&program)));
-    for_all(move |x: &<ShortNonEmpty as Refined>::Sample| {
-        let x = ShortNonEmpty::arrays(x);
+    for_all(move |x: &<Few<NonEmpty> as Refined>::Sample| {
+        let x = Few::<NonEmpty>::arrays(x);
         let tuple = Arrays::to_tuple(&x);
         gradient.check(&tuple, &Default::default())?;
         let rows = gradient.rows(&tuple)?.unwrap_or_default();
@@ -134,7 +134,7 @@ fn inside_other_programs() {
         let j = call(jacobian(afun(|a: V| map(|x| x * x, a))), a);
         the(sum_all(zip_with(|x, y| x * y, h, j)))
     };
-    crate::harness::smooth(Short, move |a: V| unit(curvature(a)));
+    crate::harness::smooth(Few(Any), move |a: V| unit(curvature(a)));
 }
 
 /// Several directions at once, and several adjoints.

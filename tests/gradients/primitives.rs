@@ -2,7 +2,7 @@
 
 use crate::harness::{V, kinked, smooth};
 use crate::refined::{
-    AboveOne, AllNiceRound, AllNonZero, Any, BelowOne, FewValues, NonEmpty, Positive, Predicate, Refined,
+    AboveOne, AllNiceRound, AllNonZero, Any, BelowOne, Few, FewValues, NonEmpty, Positive, Predicate, Refined,
 };
 use accel::prelude::*;
 
@@ -92,10 +92,10 @@ functions! {
     pow: pairs, (Positive, BelowOne), |x, y| x.pow(y * 3.0);
     log_add_exp: pairs, (Any, Any), |x, y| x.log_add_exp(y);
     xlogy: pairs, (Any, Positive), |x, y| x.xlogy(y);
-    gamma_inc: pairs, (Positive, Positive), |a, x| a.gamma_inc(x);
-    beta_inc: pairs, (Positive, Positive), |a, b| a.beta_inc(b, 0.3);
-    beta_inc_of: pairs, (Positive, BelowOne), |a, x| a.beta_inc(0.7, x * 0.4 + 0.5);
-    gamma_inc_upper: pairs, (AboveOne, Positive), |a, x| a.gamma_inc_upper(x * 3.0);
+    gamma_inc: pairs, (Few(Positive), Few(Positive)), |a, x| a.gamma_inc(x);
+    beta_inc: pairs, (Few(Positive), Few(Positive)), |a, b| a.beta_inc(b, 0.3);
+    beta_inc_of: pairs, (Few(Positive), Few(BelowOne)), |a, x| a.beta_inc(0.7, x * 0.4 + 0.5);
+    gamma_inc_upper: pairs, (Few(AboveOne), Few(Positive)), |a, x| a.gamma_inc_upper(x * 3.0);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);
     // All operands keep a distance from each other and from multiples.

@@ -35,19 +35,13 @@ impl Predicate for NonEmpty {
 
 /// At most four elements, for programs that take long.
 #[derive(Clone, Copy, Debug)]
-pub struct Short;
-impl Predicate for Short {
-    fn whole(v: &[f64]) -> bool {
-        v.len() <= 4
+pub struct Few<P>(pub P);
+impl<P: Predicate> Predicate for Few<P> {
+    fn element(x: f64) -> bool {
+        P::element(x)
     }
-}
-
-/// One to four elements.
-#[derive(Clone, Copy, Debug)]
-pub struct ShortNonEmpty;
-impl Predicate for ShortNonEmpty {
     fn whole(v: &[f64]) -> bool {
-        (1..=4).contains(&v.len())
+        v.len() <= 4 && P::whole(v)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Vectors whose lengths depend on elements: their derivatives are gathers and scatters.
 
 use crate::harness::{V, jacobian, kinked};
-use crate::refined::{Any, FewValues, Short, ShortNonEmpty};
+use crate::refined::{Any, Few, FewValues, NonEmpty};
 use accel::prelude::*;
 
 #[test]
@@ -16,8 +16,8 @@ fn selected_elements() {
 
 #[test]
 fn sums_by_number() {
-    jacobian(Short, |a: V| sums_at(3, generate(a.len(), |i| i % 4 - 1), map(|x| x * x, a)));
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(Any), |a: V| sums_at(3, generate(a.len(), |i| i % 4 - 1), map(|x| x * x, a)));
+    jacobian(Few(NonEmpty), |a: V| {
         let segments = expand(generate(a.len(), |i| i % 3));
         map(|k| a.at(k) * a.at(k), segments)
     });
@@ -25,9 +25,9 @@ fn sums_by_number() {
 
 #[test]
 fn numbered_steps() {
-    jacobian(ShortNonEmpty, |a: V| aiterate_indexed(a.len(), |i, xs: V| update(xs, i, |x| x * x + a.at(0)), a));
-    jacobian(Short, |a: V| aiterate_indexed(3, |i, xs: V| map(|x| x * (i + 1).cast::<f64>(), xs), a));
-    jacobian(Short, |a: V| aiterate_indexed(-1, |_, xs: V| map(|x| x * x, xs), a));
+    jacobian(Few(NonEmpty), |a: V| aiterate_indexed(a.len(), |i, xs: V| update(xs, i, |x| x * x + a.at(0)), a));
+    jacobian(Few(Any), |a: V| aiterate_indexed(3, |i, xs: V| map(|x| x * (i + 1).cast::<f64>(), xs), a));
+    jacobian(Few(Any), |a: V| aiterate_indexed(-1, |_, xs: V| map(|x| x * x, xs), a));
 }
 
 /// Values, beside plain Rust: empty vectors, nothing and all kept, equal elements, numbers outside.

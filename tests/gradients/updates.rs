@@ -2,7 +2,7 @@
 
 use crate::array_loops::{matrix, succ};
 use crate::harness::{V, jacobian};
-use crate::refined::{Short, ShortNonEmpty};
+use crate::refined::{Any, Few, NonEmpty};
 use accel::prelude::*;
 use accel_fusion::kernel::{ArrayId, Block, Op, Program, Verified};
 use accel_fusion::pipeline::{lower, optimize};
@@ -21,60 +21,60 @@ fn steps(n: impl ToExp<i64>, step: impl FnOnce(Exp<i64>, V) -> V, start: V) -> V
 
 #[test]
 fn single_updates() {
-    jacobian(ShortNonEmpty, |a: V| set(a, a.len() - 1, a.at(0).sin()));
-    jacobian(ShortNonEmpty, |a: V| set(a, 0, 2.0));
-    jacobian(ShortNonEmpty, |a: V| update(a, a.len() / 2, |x| x * x));
-    jacobian(ShortNonEmpty, |a: V| set_row(matrix(a), 0, generate(3, |j| a.at(0) * j.cast::<f64>())));
-    jacobian(ShortNonEmpty, |a: V| set_slice(matrix(a), (All, 1i64), map(|x| x * x, a)));
-    jacobian(Short, |a: V| set_slice(matrix(a), (All, All), map(|x| x * x, matrix(a))));
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| set(a, a.len() - 1, a.at(0).sin()));
+    jacobian(Few(NonEmpty), |a: V| set(a, 0, 2.0));
+    jacobian(Few(NonEmpty), |a: V| update(a, a.len() / 2, |x| x * x));
+    jacobian(Few(NonEmpty), |a: V| set_row(matrix(a), 0, generate(3, |j| a.at(0) * j.cast::<f64>())));
+    jacobian(Few(NonEmpty), |a: V| set_slice(matrix(a), (All, 1i64), map(|x| x * x, a)));
+    jacobian(Few(Any), |a: V| set_slice(matrix(a), (All, All), map(|x| x * x, matrix(a))));
+    jacobian(Few(NonEmpty), |a: V| {
         set_block(matrix(a), (a.len() - 1, 1), generate((1, 2), |(_, j)| a.at(0) + j.cast::<f64>()))
     });
-    jacobian(Short, |a: V| set_block(a, 0, map(|x| x.exp(), take(2, a))));
+    jacobian(Few(Any), |a: V| set_block(a, 0, map(|x| x.exp(), take(2, a))));
 }
 
 /// What is used besides the new array: the old one, twice updated, in both orders.
 #[test]
 fn both_versions() {
-    jacobian(ShortNonEmpty, |a: V| zip_with(|x, y| x * y, a, set(a, 0, a.at(0).cos())));
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| zip_with(|x, y| x * y, a, set(a, 0, a.at(0).cos())));
+    jacobian(Few(NonEmpty), |a: V| {
         let last = a.len() - 1;
         let (b, c) = (update(a, 0, |x| x.sin()), update(a, last, |x| x * x));
         zip_with(|x, y| x * y, b, update(c, last, |x| x * 0.5))
     });
     // The same place twice.
-    jacobian(ShortNonEmpty, |a: V| update(update(a, 0, |x| x * x), 0, |x| x * x + x));
-    jacobian(ShortNonEmpty, |a: V| set(set(a, 0, a.at(0) * 3.0), 0, a.at(0) * a.at(0)));
+    jacobian(Few(NonEmpty), |a: V| update(update(a, 0, |x| x * x), 0, |x| x * x + x));
+    jacobian(Few(NonEmpty), |a: V| set(set(a, 0, a.at(0) * 3.0), 0, a.at(0) * a.at(0)));
 }
 
 /// Of elements with the same target, the last one counts: of a vector of one, of all of another one, of none.
 #[test]
 fn elements_with_the_same_target() {
     let put = |a: V, i: Exp<i64>, all: V| permute(|new, _| new, a, move |_: Exp<i64>| (true, i), all);
-    jacobian(ShortNonEmpty, move |a: V| put(a, a.len() - 1, fill(1, a.at(0).sin())));
-    jacobian(ShortNonEmpty, move |a: V| put(a, constant(0), map(|x| x * x, a)));
-    jacobian(ShortNonEmpty, move |a: V| put(map(|x| x * x, a), constant(0), take(0, a)));
+    jacobian(Few(NonEmpty), move |a: V| put(a, a.len() - 1, fill(1, a.at(0).sin())));
+    jacobian(Few(NonEmpty), move |a: V| put(a, constant(0), map(|x| x * x, a)));
+    jacobian(Few(NonEmpty), move |a: V| put(map(|x| x * x, a), constant(0), take(0, a)));
     let step = move |i: Exp<i64>, xs: V| put(xs, i, fill(1, xs.at(i) * xs.at(0)));
-    jacobian(Short, move |a: V| steps(a.len(), step, a));
+    jacobian(Few(Any), move |a: V| steps(a.len(), step, a));
     // Rows of which all or none are kept.
     let rows = |a: V, from: i64| {
         let all = generate((2, 3), |(i, j)| a.at(0) * i.cast::<f64>() + j.cast::<f64>());
         permute(|new, _| new, a, move |_| (a.len().gt(from), 0), all)
     };
-    jacobian(ShortNonEmpty, move |a: V| rows(a, 0));
-    jacobian(ShortNonEmpty, move |a: V| rows(a, 2));
+    jacobian(Few(NonEmpty), move |a: V| rows(a, 0));
+    jacobian(Few(NonEmpty), move |a: V| rows(a, 2));
 }
 
 #[test]
 fn updates_in_loops() {
     // Each element once, in place and from its neighbour.
-    jacobian(Short, |a: V| steps(a.len(), |i, xs| update(xs, i, |x| x * x), a));
-    jacobian(Short, |a: V| steps(a.len(), |i, xs| set(xs, i, xs.at((i - 1).max(0)).sin() + xs.at(i) * 0.5), a));
+    jacobian(Few(Any), |a: V| steps(a.len(), |i, xs| update(xs, i, |x| x * x), a));
+    jacobian(Few(Any), |a: V| steps(a.len(), |i, xs| set(xs, i, xs.at((i - 1).max(0)).sin() + xs.at(i) * 0.5), a));
     // What another array says, several times at the same place, and by a place that is computed.
-    jacobian(Short, |a: V| steps(a.len(), |i, xs| set(xs, i, a.at(a.len() - 1 - i) * xs.at(0)), a));
-    jacobian(ShortNonEmpty, |a: V| steps(5, |i, xs| update(xs, (i * i) % xs.len(), |x| x.sin() + 0.3), a));
+    jacobian(Few(Any), |a: V| steps(a.len(), |i, xs| set(xs, i, a.at(a.len() - 1 - i) * xs.at(0)), a));
+    jacobian(Few(NonEmpty), |a: V| steps(5, |i, xs| update(xs, (i * i) % xs.len(), |x| x.sin() + 0.3), a));
     // Two updates in a step, at the same place and at different ones.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let step = |i: Exp<i64>, xs: V| {
             let (i, j) = (i % xs.len(), (i * 2) % xs.len());
             let (x, y) = (xs.at(i), xs.at(j));
@@ -83,7 +83,7 @@ fn updates_in_loops() {
         steps(4, step, a)
     });
     // Reads after the update, of the whole array and of its old elements.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let step = |i: Exp<i64>, xs: V| {
             let ys = set(xs, i % xs.len(), the(sum(xs)) * 0.3);
             set(ys, (i + 1) % xs.len(), the(sum(zip_with(|x, y| x * y, xs, ys))))
@@ -91,7 +91,7 @@ fn updates_in_loops() {
         steps(3, step, a)
     });
     // Neither the first step nor all others change the array.
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let step = |i: Exp<i64>, xs: V| acond((i % 2).eq(1), update(xs, i % xs.len(), |x| x * x), xs);
         steps(5, step, a)
     });
@@ -101,7 +101,7 @@ fn updates_in_loops() {
 #[test]
 fn updates_in_branches() {
     for program in in_branches() {
-        jacobian(ShortNonEmpty, program);
+        jacobian(Few(NonEmpty), program);
     }
 }
 
@@ -129,11 +129,11 @@ fn loops_list_updates_of_different_extents() {
         aiterate_indexed(n, column, m)
     };
     let square = |a: V| generate((a.len(), a.len()), |(i, j)| a.at(i) * a.at(j) + 0.1);
-    jacobian(Short, move |a: V| triangle(square(a)));
+    jacobian(Few(Any), move |a: V| triangle(square(a)));
     let program = optimized_gradient(&afun(move |m: M| sum_all(triangle(m))));
     assert!(program.tapes() == 0 && program.to_string().contains("Array2<bool, i64, i64, f64>"), "{program}");
     // A branch does not update in some steps, and the first one has no element.
-    jacobian(ShortNonEmpty, move |a: V| {
+    jacobian(Few(NonEmpty), move |a: V| {
         let step = |i: Exp<i64>, l: M| {
             let part = generate(i, |k| l.at((k, i)) * a.at(k));
             acond((i % 2).eq(0), permute(|new, _| new, l, |k: Exp<i64>| (true, (i, k)), part), l)
@@ -182,7 +182,7 @@ fn in_proportion(program: &Program, rank: usize) {
 #[test]
 fn numbers_of_steps_of_any_form() {
     for f in recurrences() {
-        jacobian(Short, f);
+        jacobian(Few(Any), f);
         let f = afun(move |a: V| sum(map(|x| x * x, f(a))));
         in_proportion(&optimized_gradient(&f), 1);
         in_proportion(&optimized_hvp(&f), 1);
@@ -210,7 +210,7 @@ fn recurrences() -> Vec<fn(V) -> V> {
 #[test]
 fn adjoints_are_updated_in_place() {
     let squares = |a: V| steps(a.len(), |i, xs| set(xs, i, xs.at(i) * xs.at(i)), a);
-    jacobian(Short, squares);
+    jacobian(Few(Any), squares);
     let program = optimized_gradient(&afun(move |a: V| sum(squares(a))));
     for s in program.body.walk() {
         let Op::While { body, .. } = &s.op else { continue };
@@ -234,7 +234,7 @@ fn inner_loops_add_to_the_sums_of_outer_ones() {
         };
         sum(aiterate_indexed(rows, row, fill(columns, 1.0)))
     };
-    jacobian(Short, move |a: V| f(matrix(a)));
+    jacobian(Few(Any), move |a: V| f(matrix(a)));
     let program = optimized_gradient(&afun(f));
     let loops =
         program.body.walk().filter_map(|s| if let Op::While { body, .. } = &s.op { Some(&body.0) } else { None });
@@ -254,7 +254,7 @@ fn sums_that_steps_read_begin_with_zeros() {
         let (xs, total) = aiterate(3, step, (fill(a.shape(), 0.0), unit(0.0)));
         (zip_with(|a, x| a + x, a, xs), total)
     };
-    jacobian(Short, f);
+    jacobian(Few(Any), f);
 }
 
 /// Programs with loops whose steps update something else by a condition.
@@ -290,7 +290,7 @@ fn in_branches() -> [fn(V) -> V; 4] {
 /// Forward substitution and the Cholesky decomposition, as textbooks write them.
 #[test]
 fn algorithms_of_textbooks() {
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let n = a.len();
         let m = generate((n, n), |(i, j)| cond(i.eq(j), 2.0 + a.at(i) * a.at(i), (a.at(j) * 0.5).sin()));
         let step = |i: Exp<i64>, xs: V| {
@@ -299,7 +299,7 @@ fn algorithms_of_textbooks() {
         };
         steps(n, step, fill(n, 0.0))
     });
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let n = a.len();
         let m = generate((n, n), |(i, j)| a.at(i) * a.at(j) + cond(i.eq(j), lit::<f64>(3.0), 0.2));
         let column = |(k, l): (Count, M)| {
@@ -319,7 +319,7 @@ fn algorithms_of_textbooks() {
 fn second_derivatives() {
     let powers = afun(|a: V| sum(steps(a.len(), |i, xs| set(xs, i, xs.at((i - 1).max(0)) * xs.at(i) * a.at(i)), a)));
     let slopes = grad(&powers);
-    jacobian(Short, move |a: V| call(&slopes, a));
+    jacobian(Few(Any), move |a: V| call(&slopes, a));
     let rows = afun(|a: V| {
         let row = |(k, m): (Count, M)| {
             let i = the(k);
@@ -329,5 +329,5 @@ fn second_derivatives() {
         sum_all(map(|x| x.sin(), last))
     });
     let slopes = grad(&rows);
-    jacobian(Short, move |a: V| call(&slopes, a));
+    jacobian(Few(Any), move |a: V| call(&slopes, a));
 }

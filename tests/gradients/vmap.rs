@@ -2,7 +2,7 @@
 
 use crate::array_loops::matrix;
 use crate::harness::{V, jacobian, smooth};
-use crate::refined::{Short, ShortNonEmpty};
+use crate::refined::{Any, Few, NonEmpty};
 use accel::prelude::*;
 
 type M = Acc<Matrix<f64>>;
@@ -10,27 +10,27 @@ type Number = Acc<Scalar<f64>>;
 
 #[test]
 fn functions_of_rows() {
-    jacobian(Short, |a: V| vmap(|x| map(|x| x * x.sin(), x), a));
-    jacobian(Short, |a: V| vmap(|row: V| sum(map(|x| x * x, row)), matrix(a)));
-    jacobian(Short, |a: V| vmap(|row: V| scanl(|x, y| x + y * y, 0.5, row), matrix(a)));
-    jacobian(Short, |a: V| vmap(reverse, matrix(a)));
-    jacobian(Short, |a: V| vmap(|row: V| zip_with(|x, y| x * y, row, reverse(row)), matrix(a)));
+    jacobian(Few(Any), |a: V| vmap(|x| map(|x| x * x.sin(), x), a));
+    jacobian(Few(Any), |a: V| vmap(|row: V| sum(map(|x| x * x, row)), matrix(a)));
+    jacobian(Few(Any), |a: V| vmap(|row: V| scanl(|x, y| x + y * y, 0.5, row), matrix(a)));
+    jacobian(Few(Any), |a: V| vmap(reverse, matrix(a)));
+    jacobian(Few(Any), |a: V| vmap(|row: V| zip_with(|x, y| x * y, row, reverse(row)), matrix(a)));
 }
 
 /// What the closure captures is shared: its adjoint is the sum over all rows.
 #[test]
 fn captured_arrays() {
-    jacobian(ShortNonEmpty, |a: V| vmap(|x: Number| map(|y| y * the(x), a), a));
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| vmap(|x: Number| map(|y| y * the(x), a), a));
+    jacobian(Few(NonEmpty), |a: V| {
         let total = sum(a);
         vmap(|row: V| map(|x| x * the(total) + a.at(0), row), matrix(a))
     });
-    jacobian(ShortNonEmpty, |a: V| vmap(|row: V| matvec(matrix(a), row), matrix(a)));
+    jacobian(Few(NonEmpty), |a: V| vmap(|row: V| matvec(matrix(a), row), matrix(a)));
 }
 
 #[test]
 fn several_arguments_and_results() {
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| {
         let (m, x) = (matrix(a), map(|x| x.cos(), a));
         let (sums, products) = vmap(|(row, x): (V, Number)| (sum(row), map(|y| y * the(x), row)), (m, x));
         zip_with(|x, y| x * y, sums, sum(products))
@@ -40,12 +40,12 @@ fn several_arguments_and_results() {
 /// Steps and conditions that differ from row to row.
 #[test]
 fn control_flow() {
-    smooth(Short, |a: V| {
+    smooth(Few(Any), |a: V| {
         let halved = vmap(|x: Number| awhile(|x: Number| the(x).abs().gt(0.5), |x: Number| map(|x| x * 0.5, x), x), a);
         sum(map(|x| x * x, halved))
     });
-    jacobian(Short, |a: V| vmap(|row: V| acond(row.at(0).gt(0.0), map(|x| x * x, row), row), matrix(a)));
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), |a: V| vmap(|row: V| acond(row.at(0).gt(0.0), map(|x| x * x, row), row), matrix(a)));
+    jacobian(Few(Any), |a: V| {
         vmap(
             |row: V| map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 0.5 + x * x, s, x), s), unit(1.0), row).1,
             matrix(a),
@@ -55,15 +55,15 @@ fn control_flow() {
 
 #[test]
 fn nested() {
-    jacobian(Short, |a: V| vmap(|row: V| vmap(|x: Number| map(|x| x.exp(), x), row), matrix(a)));
-    jacobian(Short, |a: V| vmap(|x: Number| vmap(|y: Number| zip_with(|x, y| x * y + y, x, y), a), a));
+    jacobian(Few(Any), |a: V| vmap(|row: V| vmap(|x: Number| map(|x| x.exp(), x), row), matrix(a)));
+    jacobian(Few(Any), |a: V| vmap(|x: Number| vmap(|y: Number| zip_with(|x, y| x * y + y, x, y), a), a));
 }
 
 /// Derivatives inside of `vmap`, and of it.
 #[test]
 fn with_derivatives() {
     let cubes = afun(|row: V| sum(map(|x| x * x * x, row)));
-    jacobian(Short, move |a: V| vmap(|row: V| call(grad(&cubes), row), matrix(a)));
+    jacobian(Few(Any), move |a: V| vmap(|row: V| call(grad(&cubes), row), matrix(a)));
     // The adjoint of an array that scalar loops read is an accumulator.
     let reads = afun(|row: V| sum(map(|x| iterate(2, |y| y * row.at(0) + x, x), row)));
     let of_row = grad(&reads);
@@ -74,9 +74,9 @@ fn with_derivatives() {
     let rows = [[1.0, 2.0], [3.0, -1.0], [-2.0, 5.0]];
     let expected = rows.map(|row| run(&of_row, &Array::vector(row.to_vec())).unwrap().to_vec()).concat();
     assert_eq!(run(&adjoints, &Array::matrix(3, 2, rows.concat()).unwrap()).unwrap().to_vec(), expected);
-    jacobian(Short, move |a: V| call(&adjoints, matrix(a)));
+    jacobian(Few(Any), move |a: V| call(&adjoints, matrix(a)));
     let rows = afun(|row: V| map(|x| x * x, row)).vmap();
-    jacobian(Short, move |a: V| call(&rows, matrix(a)));
+    jacobian(Few(Any), move |a: V| call(&rows, matrix(a)));
 }
 
 /// A record of results is listed as a tuple.
@@ -87,7 +87,7 @@ fn records() {
         mean: Scalar<f64>,
         all: Vector<f64>,
     }
-    jacobian(ShortNonEmpty, |a: V| {
+    jacobian(Few(NonEmpty), |a: V| {
         let (means, all) = vmap(|row: V| MomentsAcc { mean: sum(row), all: row }, matrix(a));
         zip_with(|x, y| x * y, means, sum(all))
     });
@@ -125,8 +125,8 @@ fn long_chains() {
             _ => map(|y| y * 0.5 + the(x), y),
         }
     };
-    jacobian(Short, move |a: V| vmap(|x: Number| (0..60).fold(x, step(x)), a));
-    jacobian(Short, |a: V| {
+    jacobian(Few(Any), move |a: V| vmap(|x: Number| (0..60).fold(x, step(x)), a));
+    jacobian(Few(Any), |a: V| {
         vmap(|row: V| (0..60).fold(row, |y, _| zip_with(|x, y| x * 0.5 + y, row, reverse(y))), matrix(a))
     });
 }
