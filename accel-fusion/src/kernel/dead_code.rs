@@ -1,8 +1,9 @@
-//! Dead code elimination in scalar functions. What adds to sums is never dead.
+//! Dead code elimination in scalar functions and in programs. What adds to sums is never dead.
 
 use super::builder::renamed;
-use super::ids::Reg;
-use super::ir::{Instr, ScalarFn};
+use super::ids::{ArrayId, Reg};
+use super::ir::{ArrayInfo, Block, Instr, Op, Program, ScalarFn};
+use super::uses::arrays_mentioned;
 use accel_core::ast::deep;
 use index_vec::{IndexVec, index_vec};
 use std::collections::BTreeSet;
@@ -12,6 +13,65 @@ pub fn restricted_to(body: &ScalarFn, results: Vec<Reg>) -> ScalarFn {
     let mut code = ScalarFn { results, ..body.clone() };
     eliminate_dead_code(&mut code);
     code
+}
+
+/// Drops the statements that define nothing that is needed, and the arrays of loops and the sums that nothing needs. Returns the
+/// arrays that are needed.
+pub fn drop_dead_statements(program: &mut Program) -> BTreeSet<ArrayId> {
+    let mut needed = program.results.iter().copied().collect();
+    drop_in_block(&mut program.body, &mut needed, &program.arrays);
+    needed
+}
+
+/// `needed` is the set after the block, and becomes the set before it, including what inner blocks need.
+fn drop_in_block(b: &mut Block, needed: &mut BTreeSet<ArrayId>, arrays: &IndexVec<ArrayId, ArrayInfo>) {
+    let mut kept = vec![];
+    while let Some(mut s) = b.stmts.pop() {
+        if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
+            continue;
+        }
+        drop_outputs(&mut s.op, arrays, |a| needed.contains(a));
+        s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
+        s.op.arrays_used_whole(needed);
+        s.op.blocks_mut().into_iter().for_each(|b| deep(|| drop_in_block(b, needed, arrays)));
+        kept.push(s);
+    }
+    kept.reverse();
+    b.stmts = kept;
+}
+
+/// Whether an operation is a check or fills a tape, or contains such a statement in its blocks.
+fn checks(op: &Op) -> bool {
+    let acts = |op: &Op| matches!(op, Op::Agree { .. } | Op::Keep { .. });
+    acts(op) || op.blocks().into_iter().flat_map(Block::walk).any(|s| acts(&s.op))
+}
+
+/// Drops the arrays and sums of a loop that are not needed.
+pub fn drop_outputs(op: &mut Op, arrays: &IndexVec<ArrayId, ArrayInfo>, is_needed: impl Fn(&ArrayId) -> bool) {
+    if op.defines().iter().all(&is_needed) {
+        return;
+    }
+    let (Op::Loop { to, body, .. } | Op::Accumulate { to, body, .. }) = op else { return };
+    let kept = body.results_of(to, arrays).into_iter().filter(|(a, _)| is_needed(a));
+    let kept = kept.flat_map(|(_, own)| own).copied().collect();
+    to.retain(&is_needed);
+    if let Op::Accumulate { sums, body, .. } = op {
+        sums.retain(|s| is_needed(&s.0));
+        drop_emissions(&mut body.instrs, &is_needed);
+    }
+    if let Op::Loop { body, .. } | Op::Accumulate { body, .. } = op {
+        *body = restricted_to(body, kept);
+    }
+}
+
+/// Drops the instructions that add to sums that are not needed.
+fn drop_emissions(instrs: &mut Vec<Instr>, is_needed: &impl Fn(&ArrayId) -> bool) {
+    instrs.retain(|i| !matches!(i, Instr::Emit { to, .. } if !is_needed(to)));
+    for i in instrs {
+        if let Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } = i {
+            deep(|| [a, b].into_iter().for_each(|inner| drop_emissions(inner, is_needed)));
+        }
+    }
 }
 
 /// The instruction outside branches and loops that sets a register.

@@ -329,7 +329,7 @@ impl Pass<'_> {
     ///
     /// NOTE [Dead statements]: a pass decides by the reads that the pass before it counted. A producer that replaces a
     /// read brings its own reads along, so an array can get new readers during the pass. So no statement is removed
-    /// because its last reader seems to be gone: at the end, `eliminate_dead_code` removes the statements whose arrays nothing
+    /// because its last reader seems to be gone: at the end, `drop_dead_statements` removes the statements whose arrays nothing
     /// uses. A decision that would compute something twice if the old statement stayed uses the counts of this pass.
     pub fn reduced_in_place_of(&mut self, to: ArrayId, body: &ScalarFn, dims: &[Poly]) -> bool {
         let Some((array, index, plus_zero)) = moved_array(body) else { return false };

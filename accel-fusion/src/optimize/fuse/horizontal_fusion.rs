@@ -2,7 +2,7 @@
 //! a loop with a loop that reads its results at the same index.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::dead_code::restricted_to;
+use crate::kernel::dead_code::drop_dead_statements;
 use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned, walk};
 use crate::optimize::facts::shape_analysis::Facts;
 use crate::optimize::scalar::scalar_cleanup::{ArrayUse, ExecutionCount, Producers, clean};
@@ -20,26 +20,9 @@ pub fn merge(program: &Program) -> Program {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
     program.body = block(&mut facts, body);
-    let mut needed: BTreeSet<ArrayId> = program.results.iter().copied().collect();
-    program.body.stmts.iter().for_each(|s| s.op.used_arrays(&mut needed));
-    drop_outputs(&mut program.body, &needed, &facts);
+    // What only other parts of the same loop read need not be stored.
+    drop_dead_statements(&mut program);
     program
-}
-
-/// Drops the outputs of merged loops that only other parts of the same loop read. They need not be stored.
-fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
-    for s in &mut b.stmts {
-        s.op.blocks_mut().into_iter().for_each(|b| deep(|| drop_outputs(b, needed, facts)));
-        let Op::Loop { to, body, .. } = &mut s.op else { continue };
-        let mut results = body.results.iter().copied();
-        let mut kept = vec![];
-        for a in to.iter() {
-            let columns: Vec<_> = results.by_ref().take(facts.columns(*a)).collect();
-            kept.extend(if needed.contains(a) { columns } else { vec![] });
-        }
-        to.retain(|a| needed.contains(a));
-        *body = restricted_to(body, kept);
-    }
 }
 
 /// The loops of a merged loop: the arrays that each defines, and its body.

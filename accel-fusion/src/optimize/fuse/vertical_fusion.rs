@@ -1,6 +1,7 @@
 //! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
 
-use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned, scan_extents};
+use crate::kernel::dead_code::drop_dead_statements;
+use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, scan_extents};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::{Facts, Inequality, Ranges};
 use crate::optimize::fuse::accumulators::{self, Accumulate};
@@ -69,19 +70,17 @@ fn run_once(
         numbers_of_steps: numbers_of_steps(program),
         outside: vec![],
     };
-    let mut body = p.block(&program.body);
+    p.program.body = p.block(&program.body);
     p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
-    let mut needed: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
-    eliminate_dead_code(&mut body, &mut needed, &p.program);
+    let needed = drop_dead_statements(&mut p.program);
     if p.later.iter().any(|a| needed.contains(a)) {
         return None;
     }
     let after = State {
         assumed: p.facts.assumed(),
         places: p.places.iter().filter(|(_, n)| n.0 > 0).map(|(a, (all, once))| (*a, (*all, all == once))).collect(),
-        statements: body.walk().count(),
+        statements: p.program.body.walk().count(),
     };
-    p.program.body = body;
     Some((p.program, p.facts, after))
 }
 
@@ -375,58 +374,6 @@ impl Pass<'_> {
     }
 }
 
-/// Drops statements that define nothing that is needed. `needed` is the set after the block, and becomes the set before
-/// it, including what inner blocks need.
-fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>, program: &Program) {
-    let mut kept = vec![];
-    while let Some(mut s) = b.stmts.pop() {
-        if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
-            continue;
-        }
-        if let Op::Accumulate { to, sums, body, .. } = &mut s.op {
-            accumulators::drop_unused((to, sums, body), needed, |a| program.arrays[a].columns.len());
-            needed.extend(sums.iter().map(|s| s.1));
-        }
-        s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
-        match &mut s.op {
-            Op::Permute { defaults: from, .. } | Op::Reshape { from, .. } => needed.extend([*from]),
-            Op::Argsort { keys, moved, .. } => needed.extend(moved.iter().flatten().chain([&*keys])),
-            Op::If { then, otherwise, .. } => {
-                for (b, results) in [then, otherwise] {
-                    needed.extend(results.iter().copied());
-                    deep(|| eliminate_dead_code(b, needed, program));
-                }
-            }
-            Op::While { init, cond, body, .. } => {
-                needed.extend(init.iter().chain(&body.1).copied().chain([cond.1]));
-                deep(|| eliminate_dead_code(&mut cond.0, needed, program));
-                deep(|| eliminate_dead_code(&mut body.0, needed, program));
-            }
-            Op::Keep { arrays, .. } => needed.extend(arrays.iter().copied()),
-            Op::Recall { step, .. } => {
-                needed.extend(step.1.iter().copied());
-                deep(|| eliminate_dead_code(&mut step.0, needed, program));
-            }
-            Op::Strip { to, .. } => needed.extend(to.iter().copied()),
-            Op::Literal { .. }
-            | Op::Loop { .. }
-            | Op::Accumulate { .. }
-            | Op::Reduce { .. }
-            | Op::Scan { .. }
-            | Op::Agree { .. } => {}
-        }
-        kept.push(s);
-    }
-    kept.reverse();
-    b.stmts = kept;
-}
-
 fn known(values: &[Option<Poly>]) -> Option<Vec<Poly>> {
     values.iter().cloned().collect()
-}
-
-/// Whether an operation is a check or fills a tape, or contains such a statement in its blocks.
-fn checks(op: &Op) -> bool {
-    let acts = |op: &Op| matches!(op, Op::Agree { .. } | Op::Keep { .. });
-    acts(op) || op.blocks().into_iter().flat_map(Block::walk).any(|s| acts(&s.op))
 }

@@ -4,7 +4,7 @@
 //! loops, this is the adjoint of an array that the inner loop reads: the left side fills an array with zeros and reads all of it in
 //! each step of the outer loop, the right side adds in place.
 
-use crate::kernel::dead_code::{defined, restricted_to};
+use crate::kernel::dead_code::{defined, drop_outputs, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Monoid, Op, Program, Reg, ScalarFn, Stmt, walk};
 use crate::optimize::layout::compact::Numbers;
 use crate::optimize::loops::tapes::numbers::Definitions;
@@ -80,7 +80,7 @@ impl Pass<'_> {
                     if let Op::While { init, .. } = &mut b.stmts[at].op {
                         init[component] = sum.before;
                     }
-                    self.drop_result(&mut b.stmts[k], sum.to);
+                    drop_outputs(&mut b.stmts[k].op, self.arrays, |a| *a != sum.to);
                     let names = Numbers::from(BTreeMap::from([(sum.to, sum.with)]));
                     names.block(b);
                     results.iter_mut().for_each(|a| names.array(a));
@@ -178,13 +178,5 @@ impl Pass<'_> {
             let reads = |i: &Instr| matches!(i, Instr::Read { array, .. } if *array == before);
             (!walk(&rest.instrs).any(reads)).then_some(before)
         })
-    }
-
-    fn drop_result(&self, s: &mut Stmt, a: ArrayId) {
-        let Op::Loop { to, body, .. } = &mut s.op else { return };
-        let left = body.results_of(to, self.arrays).into_iter().filter(|(to, _)| *to != a);
-        let left = left.flat_map(|(_, own)| own).copied().collect();
-        *body = restricted_to(body, left);
-        to.retain(|to| *to != a);
     }
 }
