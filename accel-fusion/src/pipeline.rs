@@ -21,9 +21,8 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, Fusion, REWRITES, StepCheck, compact, compute_operands as operands, define_copies, hoist_checks,
-    hoist_checks_of_states, in_place, merge, scans_down, share, split, sums_of_loops, tapes,
-    transpose_operands as transposed,
+    Assumptions, ComputeOperands, Fusion, InPlace, REWRITES, Share, StepCheck, TransposeOperands, compact,
+    define_copies, hoist_checks, hoist_checks_of_states, merge, rewrite, scans_down, split, sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -104,11 +103,11 @@ const FUSE: Pass = Pass {
     },
 };
 /// Computes equal arrays once.
-const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
+const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(rewrite(p, &mut Share::default())) };
 /// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Lets updates of arrays in loops, and sums that loops add up, happen in place.
-const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(in_place(&sums_of_loops(p))) };
+const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(rewrite(&sums_of_loops(p), &mut InPlace)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.
@@ -120,9 +119,10 @@ const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with
 /// Groups statements into strips of a common dimension.
 const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
 /// Lets sums read transposed copies of their operands.
-const TRANSPOSE: Pass = Pass { name: "transpose", run: |p, _| Ok(transposed(p)) };
+const TRANSPOSE: Pass =
+    Pass { name: "transpose", run: |p, _| Ok(compact(&rewrite(p, &mut TransposeOperands::default()))) };
 /// Lets products compute their operands.
-const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
+const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(compact(&rewrite(p, &mut ComputeOperands))) };
 /// Checks indices once for all elements, of arrays that were rows of lists.
 const STATES: Pass = Pass { name: "states", run: |p, _| Ok(hoist_checks_of_states(p)) };
 /// Replaces lists of states by tapes. Nothing changes statements after it: NOTE [Lists that become tapes].

@@ -9,8 +9,8 @@
 //! of scalar functions] in [`crate::kernel::LaneFn`]. So there, elements with such loops get statements of their own.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, LaneFn, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt};
-use accel_core::ast::deep;
+use crate::kernel::{ArrayId, ArrayInfo, Instr, LaneFn, Op, Program, Reg, ScalarFn, SiteId, Stmt};
+use crate::optimize::{Place, Rule, rewrite};
 use accel_core::repr::ScalarType;
 
 /// Separates elements with private lists.
@@ -24,14 +24,10 @@ pub fn with_scalar_loops(program: &Program) -> Program {
 }
 
 fn separated(program: &Program, is_separate: fn(&ScalarFn) -> bool) -> Program {
-    let mut program = program.clone();
-    let body = std::mem::take(&mut program.body);
-    program.body = Pass { program: &mut program, is_separate }.block(body);
-    program
+    rewrite(program, &mut Separated { is_separate })
 }
 
-struct Pass<'a> {
-    program: &'a mut Program,
+struct Separated {
     /// Whether an element gets a statement of its own.
     is_separate: fn(&ScalarFn) -> bool,
 }
@@ -43,55 +39,47 @@ fn joined(codes: &[&ScalarFn]) -> ScalarFn {
     b.finish(results)
 }
 
-impl Pass<'_> {
-    fn block(&mut self, mut b: Block) -> Block {
-        let mut stmts = vec![];
-        deep(|| std::mem::take(&mut b.stmts).into_iter().for_each(|s| self.stmt(s, &mut stmts)));
-        Block { stmts }
-    }
-
-    fn stmt(&mut self, mut s: Stmt, out: &mut Vec<Stmt>) {
+impl Rule for Separated {
+    fn stmt(&mut self, place: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
         if let Op::Strip { body, .. } = &mut s.op
             && body.stmts.iter().any(|s| s.op.scalar_fns().iter().any(|(_, c)| (self.is_separate)(c)))
         {
             // The statements one after the other, without the strip.
-            return std::mem::take(&mut body.stmts).into_iter().for_each(|s| self.stmt(s, out));
+            return std::mem::take(&mut body.stmts).into_iter().for_each(|s| self.stmt(place, s, before));
         }
-        s.op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
+        let mut stored = |body: &ScalarFn, extents: &ScalarFn| stored(place, body, extents, s.site, before);
         match &mut s.op {
-            Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => self.rows(extents, rows, s.site, out),
+            Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
+                if (self.is_separate)(&rows.element) {
+                    rows.element = stored(&rows.element, &joined(&[extents, &rows.len]));
+                }
+                if let Some(init) = rows.init.as_mut().filter(|init| (self.is_separate)(init)) {
+                    *init = stored(init, &ScalarFn::default());
+                }
+            }
             Op::Permute { extents, target, element, .. } => {
                 if (self.is_separate)(element) {
-                    *element = self.stored(&only_if_kept(target, element), extents, s.site, out);
+                    *element = stored(&only_if_kept(target, element), extents);
                 }
                 if (self.is_separate)(target) {
-                    *target = self.stored(target, extents, s.site, out);
+                    *target = stored(target, extents);
                 }
             }
             _ => {}
         }
-        out.push(s);
+        before.push(s);
     }
+}
 
-    fn rows(&mut self, extents: &ScalarFn, rows: &mut Reduction, site: SiteId, out: &mut Vec<Stmt>) {
-        if (self.is_separate)(&rows.element) {
-            rows.element = self.stored(&rows.element, &joined(&[extents, &rows.len]), site, out);
-        }
-        if let Some(init) = rows.init.as_mut().filter(|init| (self.is_separate)(init)) {
-            *init = self.stored(init, &ScalarFn::default(), site, out);
-        }
-    }
-
-    /// Adds a loop that stores the results of `body`. Returns the function that reads them.
-    fn stored(&mut self, body: &ScalarFn, extents: &ScalarFn, site: SiteId, out: &mut Vec<Stmt>) -> ScalarFn {
-        let columns: Vec<ScalarType> = body.results.iter().map(|r| body.types[*r]).collect();
-        let array: ArrayId = self.program.arrays.push(ArrayInfo { rank: body.params, columns: columns.clone() });
-        out.push(Stmt { op: Op::Loop { to: vec![array], extents: extents.clone(), body: body.clone() }, site });
-        let mut b = Builder::new(body.param_types());
-        let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
-        b.emit(Instr::Read { to: to.clone(), array, index: b.params(), site, inside: true });
-        b.finish(to)
-    }
+/// Adds a loop that stores the results of `body`. Returns the function that reads them.
+fn stored(place: &mut Place, body: &ScalarFn, extents: &ScalarFn, site: SiteId, before: &mut Vec<Stmt>) -> ScalarFn {
+    let columns: Vec<ScalarType> = body.results.iter().map(|r| body.types[*r]).collect();
+    let array: ArrayId = place.arrays.push(ArrayInfo { rank: body.params, columns: columns.clone() });
+    before.push(Stmt { op: Op::Loop { to: vec![array], extents: extents.clone(), body: body.clone() }, site });
+    let mut b = Builder::new(body.param_types());
+    let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+    b.emit(Instr::Read { to: to.clone(), array, index: b.params(), site, inside: true });
+    b.finish(to)
 }
 
 /// The element of a permutation where it is kept; zeros elsewhere, where it could fail.

@@ -149,15 +149,22 @@ impl Op {
         self.blocks_with_results().into_iter().map(|(b, _)| b).collect()
     }
 
-    /// As [`blocks`](Self::blocks), mutable.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    /// As [`blocks_with_results`](Self::blocks_with_results), mutable.
+    pub fn blocks_with_results_mut(&mut self) -> Vec<(&mut Block, &mut [ArrayId])> {
         match self {
-            Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
-            Op::While { cond, body, .. } => vec![&mut cond.0, &mut body.0],
-            Op::Recall { step, .. } => vec![&mut step.0],
-            Op::Strip { body, .. } => vec![body],
+            Op::If { then, otherwise, .. } => vec![(&mut then.0, &mut then.1), (&mut otherwise.0, &mut otherwise.1)],
+            Op::While { cond, body, .. } => {
+                vec![(&mut cond.0, std::slice::from_mut(&mut cond.1)), (&mut body.0, &mut body.1)]
+            }
+            Op::Recall { step, .. } => vec![(&mut step.0, &mut step.1)],
+            Op::Strip { to, body, .. } => vec![(body, to)],
             _ => vec![],
         }
+    }
+
+    /// As [`blocks`](Self::blocks), mutable.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        self.blocks_with_results_mut().into_iter().map(|(b, _)| b).collect()
     }
 
     /// The scalar functions of [`scalar_fns`](Self::scalar_fns), mutable.

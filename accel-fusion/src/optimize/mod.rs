@@ -3,6 +3,7 @@
 //!
 //! | file | what it does |
 //! | --- | --- |
+//! | `rules` | the driver that applies rules to the statements of all blocks |
 //! | `facts/poly`, `facts/shape_analysis` | symbolic extents and indices, and proofs about them |
 //! | `facts/value_numbers` | value numbering: finds registers that hold the same value |
 //! | `facts/edges` | decisions that change at the edges of an index space |
@@ -45,30 +46,32 @@ mod fuse;
 mod layout;
 mod loops;
 mod partition;
+mod rules;
 mod scalar;
 mod sums;
 
 pub use facts::shape_analysis::Assumptions;
 pub use facts::strided_product::{Digit, Factor, StridedProduct, Sum};
-pub(crate) use fuse::common_statements::share;
+pub(crate) use fuse::common_statements::Share;
 pub(crate) use fuse::horizontal_fusion::merge;
 pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
 pub(crate) use fuse::split_columns::split;
 pub use layout::compact::{Isolated, isolated};
 pub(crate) use layout::compact::{Numbers, compact};
-pub(crate) use layout::recomputed_operands::compute_operands;
+pub(crate) use layout::recomputed_operands::ComputeOperands;
 pub(crate) use layout::scan_copies::define_copies;
 pub(crate) use layout::scans_down::scans_down;
-pub(crate) use layout::transposed_operands::transpose_operands;
+pub(crate) use layout::transposed_operands::TransposeOperands;
 pub(crate) use loops::hoisted_checks::{hoist_checks, hoist_checks_of_states};
 pub(crate) use loops::tapes::tapes;
-pub(crate) use loops::updates::in_place;
+pub(crate) use loops::updates::InPlace;
 pub use partition::folded_rows::{FoldedRows, folded_rows};
 pub use partition::index_digits::by_digits;
 pub use partition::interior::{Interior, interior};
 pub use partition::row_bounds::{RowBounds, row_bounds};
 pub use partition::row_decisions::RowDecisions;
 pub use partition::row_selections::RowSelections;
+pub(crate) use rules::{Place, Rule, rewrite};
 pub(crate) use sums::loop_sums::sums_of_loops;
 
 use crate::kernel::builder::Builder;
@@ -123,8 +126,8 @@ impl Fusion<'_> {
             if done {
                 let mut moved = program.clone();
                 if self.does(fuse::rewrites::MOVED_ELEMENTS) {
-                    moved =
-                        step("sorts", Some(&program), fuse::moved_elements::move_elements(&program, &facts), &facts)?;
+                    moved = rewrite(&program, &mut fuse::moved_elements::MoveElements(&facts));
+                    moved = step("sorts", Some(&program), moved, &facts)?;
                 }
                 if moved.arrays.len() == arrays {
                     let before = self.check.map(|_| program.clone());

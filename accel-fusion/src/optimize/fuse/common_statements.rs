@@ -4,49 +4,41 @@
 //! fusion would force arrays to be stored that each consumer computes for itself. So this pass comes after fusion: a
 //! statement that reads the same arrays in the same way as one before it defines the same arrays.
 
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, SiteId, depth, walk_mut};
+use crate::kernel::{ArrayId, Block, Instr, Op, SiteId, Stmt, depth, walk_mut};
 use crate::optimize::layout::compact::Numbers;
-use accel_core::ast::deep;
-use std::collections::HashMap;
+use crate::optimize::rules::{Place, Rule};
+use std::collections::{BTreeSet, HashMap};
 
 /// Statements with deeper nests are not compared with others.
 const DEEPEST: usize = 64;
 
-/// Computes equal arrays once.
-pub fn share(program: &Program) -> Program {
-    let mut program = program.clone();
-    let mut pass = Pass::default();
-    pass.block(&mut program.body);
-    program.results.iter_mut().for_each(|a| pass.same.array(a));
-    program
-}
-
+/// `a = s; b = s` is `a = s; b = a`.
 #[derive(Default)]
-struct Pass {
+pub struct Share {
     /// Arrays that are not computed any more, and those that equal them.
     same: Numbers,
     /// The visible statements: what they compute, and their arrays.
     seen: HashMap<String, Vec<ArrayId>>,
 }
 
-impl Pass {
-    fn block(&mut self, b: &mut Block) {
-        let mut added = vec![];
-        b.stmts.retain_mut(|s| {
-            s.op.blocks_mut().into_iter().for_each(|b| deep(|| self.block(b)));
-            self.same.op(&mut s.op);
-            let Some(key) = key(&s.op) else { return true };
+impl Rule for Share {
+    fn stmt(&mut self, _: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
+        self.same.op(&mut s.op);
+        if let Some(key) = key(&s.op) {
             let arrays = s.op.defines().to_vec();
-            if let Some(before) = self.seen.get(&key) {
-                self.same.extend(arrays.into_iter().zip(before.iter().copied()));
-                return false;
+            if let Some(same) = self.seen.get(&key) {
+                return self.same.extend(arrays.into_iter().zip(same.iter().copied()));
             }
-            added.push(key.clone());
             self.seen.insert(key, arrays);
-            true
-        });
+        }
+        before.push(s);
+    }
+
+    fn block(&mut self, _: &mut Place, b: &mut Block, results: &mut [ArrayId]) {
+        results.iter_mut().for_each(|a| self.same.array(a));
         // What a block defines is not visible outside.
-        added.iter().for_each(|key| _ = self.seen.remove(key));
+        let own: BTreeSet<_> = b.stmts.iter().flat_map(|s| s.op.defines()).collect();
+        self.seen.retain(|_, arrays| arrays.iter().all(|a| !own.contains(a)));
     }
 }
 

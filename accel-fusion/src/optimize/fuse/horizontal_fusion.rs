@@ -5,8 +5,8 @@ use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::drop_dead_statements;
 use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned, walk};
 use crate::optimize::facts::shape_analysis::Facts;
+use crate::optimize::rules::{Place, Rule, rewrite};
 use crate::optimize::scalar::scalar_cleanup::{ArrayUse, ExecutionCount, Producers, clean};
-use accel_core::ast::deep;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A loop of more arrays gets no further ones. Their addresses and extents are all in use in each step, far more than a processor has
@@ -16,14 +16,13 @@ const ARRAYS: usize = 128;
 
 /// Merges loops of equal extents. Each is merged into the first loop up to which it can be moved.
 pub fn merge(program: &Program) -> Program {
-    let mut facts = Facts::new(program, false);
-    let mut program = program.clone();
-    let body = std::mem::take(&mut program.body);
-    program.body = block(&mut facts, body);
+    let mut merged = rewrite(program, &mut Merge(Facts::new(program, false)));
     // What only other parts of the same loop read need not be stored.
-    drop_dead_statements(&mut program);
-    program
+    drop_dead_statements(&mut merged);
+    merged
 }
+
+struct Merge(Facts);
 
 /// The loops of a merged loop: the arrays that each defines, and its body.
 type MergedLoops = Vec<(Vec<ArrayId>, ScalarFn)>;
@@ -32,52 +31,53 @@ type MergedLoops = Vec<(Vec<ArrayId>, ScalarFn)>;
 /// contain loops are excluded, and so are those of more than [`ARRAYS`] arrays.
 type LoopPositions = HashMap<String, Vec<usize>>;
 
-fn block(facts: &mut Facts, mut b: Block) -> Block {
-    let mut merged: Vec<(Stmt, MergedLoops)> = vec![];
-    // The position in the block where each array is defined.
-    let mut defined: BTreeMap<ArrayId, usize> = BTreeMap::new();
-    let mut places = LoopPositions::new();
-    // The arrays of the loop at each position.
-    let mut arrays: BTreeMap<usize, BTreeSet<ArrayId>> = BTreeMap::new();
-    for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(|b| *b = deep(|| block(facts, std::mem::take(b))));
-        let mut at = merged.len();
-        if let Op::Loop { to, extents, body } = &s.op {
-            let same = places.entry(format!("{extents:?}")).or_default();
-            let first = first_place(&defined, extents, body);
-            let place = same.partition_point(|k| *k < first);
-            at = same.get(place).copied().unwrap_or(at);
-            to.iter().for_each(|a| _ = defined.insert(*a, at));
-            let all = arrays.entry(at).or_default();
-            all.extend(to);
-            arrays_mentioned(&body.instrs, all);
-            match body.has_loop() || all.len() > ARRAYS {
-                false if at == merged.len() => same.push(at),
-                true if at < merged.len() => _ = same.remove(place),
-                _ => {}
+impl Rule for Merge {
+    fn block(&mut self, _: &mut Place, b: &mut Block, _: &mut [ArrayId]) {
+        let mut merged: Vec<(Stmt, MergedLoops)> = vec![];
+        // The position in the block where each array is defined.
+        let mut defined: BTreeMap<ArrayId, usize> = BTreeMap::new();
+        let mut places = LoopPositions::new();
+        // The arrays of the loop at each position.
+        let mut arrays: BTreeMap<usize, BTreeSet<ArrayId>> = BTreeMap::new();
+        for s in std::mem::take(&mut b.stmts) {
+            let mut at = merged.len();
+            if let Op::Loop { to, extents, body } = &s.op {
+                let same = places.entry(format!("{extents:?}")).or_default();
+                let first = first_place(&defined, extents, body);
+                let place = same.partition_point(|k| *k < first);
+                at = same.get(place).copied().unwrap_or(at);
+                to.iter().for_each(|a| _ = defined.insert(*a, at));
+                let all = arrays.entry(at).or_default();
+                all.extend(to);
+                arrays_mentioned(&body.instrs, all);
+                match body.has_loop() || all.len() > ARRAYS {
+                    false if at == merged.len() => same.push(at),
+                    true if at < merged.len() => _ = same.remove(place),
+                    _ => {}
+                }
+            } else {
+                s.op.defines().iter().for_each(|a| _ = defined.insert(*a, at));
+                // NOTE [Extents that were compared]
+                if s.op.compares_extents() {
+                    places.clear();
+                }
             }
-        } else {
-            s.op.defines().iter().for_each(|a| _ = defined.insert(*a, at));
-            // NOTE [Extents that were compared]
-            if s.op.compares_extents() {
-                places.clear();
+            match (merged.get_mut(at), s.op) {
+                (Some((_, members)), Op::Loop { to, body, .. }) => members.push((to, body)),
+                (_, op) => merged.push((Stmt { op, site: s.site }, vec![])),
             }
         }
-        match (merged.get_mut(at), s.op) {
-            (Some((_, members)), Op::Loop { to, body, .. }) => members.push((to, body)),
-            (_, op) => merged.push((Stmt { op, site: s.site }, vec![])),
-        }
+        let stmts = merged.into_iter().map(|(mut s, members)| {
+            if let (Op::Loop { to, body, .. }, false) = (&mut s.op, members.is_empty()) {
+                let first = (std::mem::take(to), std::mem::take(body));
+                let all: MergedLoops = [first].into_iter().chain(members).collect();
+                *body = merged_body(&mut self.0, &all);
+                *to = all.into_iter().flat_map(|m| m.0).collect();
+            }
+            s
+        });
+        b.stmts = stmts.collect();
     }
-    let stmts = merged.into_iter().map(|(mut s, members)| {
-        if let (Op::Loop { to, body, .. }, false) = (&mut s.op, members.is_empty()) {
-            let first = (std::mem::take(to), std::mem::take(body));
-            let all: MergedLoops = [first].into_iter().chain(members).collect();
-            *body = merged_body(facts, &all);
-            *to = all.into_iter().flat_map(|m| m.0).collect();
-        }
-        s
-    });
-    Block { stmts: stmts.collect() }
 }
 
 /// The first position of a loop with these extents and this body: after everything that it needs, or in the loop that

@@ -6,90 +6,66 @@
 //! the position in the same row, then the sort defines the sorted arrays instead of the positions.
 
 use crate::kernel::dead_code::eliminate_dead_code;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, walk, walk_mut};
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::Facts;
-use accel_core::ast::deep;
+use crate::optimize::rules::{Place, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets sorts move the elements that are read through their positions. The facts are about the arrays of the program.
-pub fn move_elements(program: &Program, facts: &Facts) -> Program {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    let results = program.results.clone();
-    let visible = program.inputs.iter().copied().collect();
-    Pass { program: &mut program, facts }.block(&mut body, &results, visible);
-    program.body = body;
-    program
-}
+pub struct MoveElements<'f>(pub &'f Facts);
 
-struct Pass<'a> {
-    program: &'a mut Program,
-    facts: &'a Facts,
-}
-
-impl Pass<'_> {
-    /// `visible` are the arrays that were defined before the block.
-    fn block(&mut self, b: &mut Block, results: &[ArrayId], mut visible: BTreeSet<ArrayId>) {
+impl Rule for MoveElements<'_> {
+    fn block(&mut self, place: &mut Place, b: &mut Block, results: &mut [ArrayId]) {
         for k in 0..b.stmts.len() {
             if let Op::Argsort { to, keys, moved } = &b.stmts[k].op
                 && let ([positions], [None]) = (&to[..], &moved[..])
             {
                 let (positions, keys) = (*positions, *keys);
-                self.sort(b, k, (positions, keys), results, &visible);
+                self.sort(place, b, k, (positions, keys), results);
             }
-            match &mut b.stmts[k].op {
-                Op::If { then, otherwise, .. } => {
-                    for (b, results) in [then, otherwise] {
-                        deep(|| self.block(b, results, visible.clone()));
-                    }
-                }
-                Op::While { to, cond, body, .. } => {
-                    let inner: BTreeSet<_> = visible.iter().chain(&*to).copied().collect();
-                    deep(|| self.block(&mut cond.0, &[cond.1], inner.clone()));
-                    deep(|| self.block(&mut body.0, &body.1, inner));
-                }
-                _ => {}
-            }
-            visible.extend(b.stmts[k].op.defines());
         }
     }
+}
 
+impl MoveElements<'_> {
     /// Replaces the positions of the sort that is statement `k`, if possible.
     fn sort(
-        &mut self,
+        &self,
+        place: &mut Place,
         b: &mut Block,
         k: usize,
         (positions, keys): (ArrayId, ArrayId),
         results: &[ArrayId],
-        visible: &BTreeSet<ArrayId>,
     ) {
-        let arrays = self.program.arrays.len();
-        let mut readers = Readers { pass: self, positions, keys, visible, sorted: BTreeMap::new() };
+        let arrays = place.arrays.len();
         let mut after = Block { stmts: b.stmts[k + 1..].to_vec() };
+        let later = after.walk().flat_map(|s| s.op.defines()).chain([positions]).collect();
+        let mut readers =
+            Readers { facts: self.0, arrays: place.arrays, positions, keys, later, sorted: BTreeMap::new() };
         after.walk_mut(|s| s.op.scalar_fns_mut().into_iter().for_each(|code| readers.code(code)));
         let sorted = readers.sorted;
         let mut used: BTreeSet<ArrayId> = results.iter().copied().collect();
         after.stmts.iter().for_each(|s| s.op.used_arrays(&mut used));
         if sorted.is_empty() || used.contains(&positions) {
-            self.program.arrays.truncate(arrays);
+            place.arrays.truncate(arrays);
             return;
         }
         let (moved, to) = sorted.into_iter().map(|(from, to)| (Some(from), to)).unzip();
-        let site = b.stmts[k].site;
-        b.stmts.truncate(k);
-        b.stmts.push(Stmt { op: Op::Argsort { to, keys, moved }, site });
+        b.stmts[k].op = Op::Argsort { to, keys, moved };
+        b.stmts.truncate(k + 1);
         b.stmts.append(&mut after.stmts);
     }
 }
 
 /// The scalar functions after a sort, which may read arrays through its positions.
-struct Readers<'p, 'a, 'v> {
-    pass: &'p mut Pass<'a>,
+struct Readers<'r> {
+    facts: &'r Facts,
+    arrays: &'r mut IndexVec<ArrayId, ArrayInfo>,
     positions: ArrayId,
     keys: ArrayId,
-    /// The arrays that were defined before the sort.
-    visible: &'v BTreeSet<ArrayId>,
+    /// The arrays that the sort cannot move: its own, and those that are defined after it.
+    later: BTreeSet<ArrayId>,
     /// The arrays that can move, and their sorted copies.
     sorted: BTreeMap<ArrayId, ArrayId>,
 }
@@ -97,7 +73,7 @@ struct Readers<'p, 'a, 'v> {
 /// A read of a position: its index and site, and whether it was proved to be within bounds.
 type Position = (Vec<Reg>, SiteId, bool);
 
-impl Readers<'_, '_, '_> {
+impl Readers<'_> {
     /// Replaces the reads of a scalar function.
     fn code(&mut self, code: &mut ScalarFn) {
         let mut read: BTreeMap<Reg, Position> = BTreeMap::new();
@@ -131,20 +107,19 @@ impl Readers<'_, '_, '_> {
     fn sorted(&mut self, array: ArrayId, index: &[Reg], read: &BTreeMap<Reg, Position>) -> Option<ArrayId> {
         let (position, outer) = index.split_last()?;
         let (place, ..) = read.get(position)?;
-        let can_move = place.split_last()?.1 == outer && self.visible.contains(&array) && self.has_extents(array);
+        let can_move = place.split_last()?.1 == outer && !self.later.contains(&array) && self.has_extents(array);
         if !can_move {
             return None;
         }
-        let arrays = &mut self.pass.program.arrays;
         Some(*self.sorted.entry(array).or_insert_with(|| {
-            let info = arrays[array].clone();
-            arrays.push(info)
+            let info = self.arrays[array].clone();
+            self.arrays.push(info)
         }))
     }
 
     /// Whether an array has the extents of the keys.
     fn has_extents(&self, array: ArrayId) -> bool {
-        let dims = |a: ArrayId| -> Option<Vec<Poly>> { self.pass.facts.known_dims(a) };
+        let dims = |a: ArrayId| -> Option<Vec<Poly>> { self.facts.known_dims(a) };
         array == self.keys || dims(array).is_some_and(|own| Some(own) == dims(self.keys))
     }
 }

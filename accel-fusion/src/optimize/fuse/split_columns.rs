@@ -14,6 +14,7 @@ use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{
     ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, scan_extents, walk,
 };
+use crate::optimize::rules::{Place, Rule, rewrite};
 use crate::optimize::scalar::recomputation::LITTLE_WORK;
 use accel_core::ast::deep;
 use accel_core::repr::op::Num2;
@@ -27,10 +28,7 @@ pub fn split(program: &Program) -> Program {
     used_as_whole(&program.body, &mut whole);
     let mut used = BTreeMap::new();
     used_columns(&program.body, &mut used);
-    let mut s = Splitter { program: program.clone(), whole, used, columns: BTreeMap::new() };
-    let body = std::mem::take(&mut s.program.body);
-    s.program.body = s.block(body);
-    s.program
+    rewrite(program, &mut Splitter { whole, used, columns: BTreeMap::new() })
 }
 
 /// Adds the arrays that are used as a whole, not only by reads of elements and extents.
@@ -39,7 +37,6 @@ pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
 }
 
 struct Splitter {
-    program: Program,
     whole: BTreeSet<ArrayId>,
     /// The used columns: those whose register is used in some read.
     used: BTreeMap<ArrayId, BTreeSet<usize>>,
@@ -47,38 +44,31 @@ struct Splitter {
     columns: BTreeMap<ArrayId, Vec<(ArrayId, Vec<usize>)>>,
 }
 
-impl Splitter {
-    fn block(&mut self, mut b: Block) -> Block {
-        let mut stmts = vec![];
-        deep(|| std::mem::take(&mut b.stmts).into_iter().for_each(|s| self.stmt(s, &mut stmts)));
-        Block { stmts }
-    }
-
-    fn stmt(&mut self, s: Stmt, out: &mut Vec<Stmt>) {
+impl Rule for Splitter {
+    fn stmt(&mut self, place: &mut Place, s: Stmt, before: &mut Vec<Stmt>) {
         let mut op = s.op;
         op.scalar_fns_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
-        op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
         if let Some((mut to, extents)) = self.only_extents(&op) {
             let body = Builder::new(&index_types(extents.results.len())).finish(vec![]);
-            self.stored(&mut to, vec![]);
-            return out.push(Stmt { op: Op::Loop { to: vec![to], extents, body }, site: s.site });
+            self.stored(place, &mut to, vec![]);
+            return before.push(Stmt { op: Op::Loop { to: vec![to], extents, body }, site: s.site });
         }
         if let Op::Reduce { to, rows, .. } = &mut op {
-            self.reduction(to, rows);
+            self.reduction(place, to, rows);
         }
         if let Op::Scan { to, kept, rows, .. } = &mut op {
-            self.scan(to, kept, rows);
+            self.scan(place, to, kept, rows);
         }
         if let Op::Accumulate { to, body, .. } = &mut op {
-            self.accumulate(to, body);
+            self.accumulate(place, to, body);
         }
         if matches!(op, Op::Permute { .. }) {
-            return out.extend(self.permutations(op, s.site).into_iter().map(|op| Stmt { op, site: s.site }));
+            return before.extend(self.permutations(place, op, s.site).into_iter().map(|op| Stmt { op, site: s.site }));
         }
-        let Op::Loop { to, extents, body } = op else { return out.push(Stmt { op, site: s.site }) };
+        let Op::Loop { to, extents, body } = op else { return before.push(Stmt { op, site: s.site }) };
         let mut next = 0;
         for a in to {
-            let info = self.program.arrays[a].clone();
+            let info = place.arrays[a].clone();
             let results = body.results[next..next + info.columns.len()].to_vec();
             next += info.columns.len();
             let all: Vec<usize> = (0..info.columns.len()).collect();
@@ -88,32 +78,34 @@ impl Splitter {
             let parts: Vec<_> = parts.into_iter().map(|columns| (stored(&columns), columns)).collect();
             let is_kept = matches!(&parts[..], [(values, columns)] if *columns == all && values.len() == all.len());
             if self.whole.contains(&a) || is_kept {
-                out.push(loop_(vec![a], &extents, &body, results, s.site));
+                before.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
             let mut places = vec![];
-            let mut array = |columns: Vec<ScalarType>| self.program.arrays.push(ArrayInfo { rank: info.rank, columns });
+            let mut array = |columns: Vec<ScalarType>| place.arrays.push(ArrayInfo { rank: info.rank, columns });
             for (values, columns) in parts {
                 if values.len() < columns.len() {
                     let shared = array(values.iter().map(|v| body.types[*v]).collect());
-                    out.push(loop_(vec![shared], &extents, &body, values.clone(), s.site));
+                    before.push(loop_(vec![shared], &extents, &body, values.clone(), s.site));
                     let body = with_read(&body, &values, shared, s.site);
                     for c in columns {
                         let part = array(vec![info.columns[c]]);
-                        out.push(loop_(vec![part], &extents, &body, vec![results[c]], s.site));
+                        before.push(loop_(vec![part], &extents, &body, vec![results[c]], s.site));
                         places.push((part, vec![c]));
                     }
                     continue;
                 }
                 let part = array(columns.iter().map(|c| info.columns[*c]).collect());
                 let results = columns.iter().map(|c| results[*c]).collect();
-                out.push(loop_(vec![part], &extents, &body, results, s.site));
+                before.push(loop_(vec![part], &extents, &body, results, s.site));
                 places.push((part, columns));
             }
             self.columns.insert(a, places);
         }
     }
+}
 
+impl Splitter {
     /// The result and the extents of a reduction or scan of which nothing else is used. A reduction without an initial value
     /// checks that its rows are not empty.
     fn only_extents(&self, op: &Op) -> Option<(ArrayId, ScalarFn)> {
@@ -134,11 +126,11 @@ impl Splitter {
     }
 
     /// Divides the arrays of a statement with sums into arrays of their used columns. The statement stays one.
-    fn accumulate(&mut self, to: &mut Vec<ArrayId>, body: &mut ScalarFn) {
+    fn accumulate(&mut self, place: &mut Place, to: &mut Vec<ArrayId>, body: &mut ScalarFn) {
         let mut results = body.results.iter().copied();
         let (mut arrays, mut kept) = (vec![], vec![]);
         for a in to.iter() {
-            let info = self.program.arrays[*a].clone();
+            let info = place.arrays[*a].clone();
             let own: Vec<Reg> = results.by_ref().take(info.columns.len()).collect();
             if self.whole.contains(a) || info.columns.len() < 2 {
                 arrays.push(*a);
@@ -149,7 +141,7 @@ impl Splitter {
             let used = self.used.get(a).filter(|used| !used.is_empty()).cloned().unwrap_or_else(|| [0].into());
             let mut places = vec![];
             for c in used {
-                let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: vec![info.columns[c]] });
+                let part = place.arrays.push(ArrayInfo { rank: info.rank, columns: vec![info.columns[c]] });
                 arrays.push(part);
                 kept.push(own[c]);
                 places.push((part, vec![c]));
@@ -161,17 +153,17 @@ impl Splitter {
     }
 
     /// Drops the columns of a reduction to `to` that nothing uses.
-    fn reduction(&mut self, to: &mut ArrayId, rows: &mut Reduction) {
+    fn reduction(&mut self, place: &mut Place, to: &mut ArrayId, rows: &mut Reduction) {
         let needed = needed(&rows.op, self.used.get(to).cloned().unwrap_or_default());
         if self.whole.contains(to) || needed.is_empty() || needed.len() == rows.op.results.len() {
             return;
         }
         restrict(rows, &needed);
-        self.stored(to, needed);
+        self.stored(place, to, needed);
     }
 
     /// Stores only those columns of a scan to `to` that something uses, and drops those that they do not need.
-    fn scan(&mut self, to: &mut ArrayId, kept: &mut Vec<usize>, rows: &mut Reduction) {
+    fn scan(&mut self, place: &mut Place, to: &mut ArrayId, kept: &mut Vec<usize>, rows: &mut Reduction) {
         let used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
         if self.whole.contains(to) || used.len() >= kept.len() {
             return;
@@ -180,14 +172,14 @@ impl Splitter {
         let needed = needed(&rows.op, kept.iter().copied().collect());
         restrict(rows, &needed);
         kept.iter_mut().for_each(|c| *c = needed.partition_point(|n| n < c));
-        self.stored(to, used);
+        self.stored(place, to, used);
     }
 
     /// Divides a permutation that combines each column separately into those of its used columns, if this computes little
     /// twice: several threads can execute them.
-    fn permutations(&mut self, op: Op, site: SiteId) -> Vec<Op> {
+    fn permutations(&mut self, place: &mut Place, op: Op, site: SiteId) -> Vec<Op> {
         let Op::Permute { to, defaults, extents, target, element, comb, .. } = &op else { return vec![op] };
-        let info = self.program.arrays[*to].clone();
+        let info = place.arrays[*to].clone();
         let used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
         let Some(monoids) = comb.column_monoids().filter(|_| info.columns.len() > 1) else { return vec![op] };
         let is_apart = parts(element, &element.results, &info.columns, used.clone()).len() == used.len();
@@ -198,7 +190,7 @@ impl Splitter {
         for c in used {
             let mut array = || {
                 let info = ArrayInfo { rank: info.rank, columns: vec![info.columns[c]] };
-                self.program.arrays.push(info)
+                place.arrays.push(info)
             };
             let (before, part) = (array(), array());
             let mut b = Builder::new(&[]);
@@ -228,10 +220,10 @@ impl Splitter {
     }
 
     /// Replaces an array by one with some of its columns.
-    fn stored(&mut self, to: &mut ArrayId, columns: Vec<usize>) {
-        let info = &self.program.arrays[*to];
+    fn stored(&mut self, place: &mut Place, to: &mut ArrayId, columns: Vec<usize>) {
+        let info = &place.arrays[*to];
         let types = columns.iter().map(|c| info.columns[*c]).collect();
-        let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+        let part = place.arrays.push(ArrayInfo { rank: info.rank, columns: types });
         self.columns.insert(*to, vec![(part, columns)]);
         *to = part;
     }

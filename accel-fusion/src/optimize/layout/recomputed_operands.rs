@@ -8,45 +8,25 @@
 
 use crate::kernel::builder::{Builder, renamed};
 use crate::kernel::dead_code::eliminate_dead_code;
-use crate::kernel::{
-    ArrayId, Block, IndexVec, Instr, Op, Program, Reduction, Reg, ScalarFn, arrays_mentioned, is_permutation,
-};
-use crate::optimize::layout::compact::compact;
+use crate::kernel::{ArrayId, Block, IndexVec, Instr, Op, Reduction, Reg, ScalarFn, arrays_mentioned, is_permutation};
+use crate::optimize::rules::{Place, Rule};
 use crate::optimize::scalar::recomputation::{LITTLE_WORK, MAX_READS};
-use accel_core::ast::deep;
 use std::collections::BTreeSet;
 
 /// Lets products compute their operands where they read them, if the elements take little work.
-pub(crate) fn compute_operands(program: &Program) -> Program {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut body, &program.results);
-    program.body = body;
-    compact(&program)
-}
+pub(crate) struct ComputeOperands;
 
-fn block(b: &mut Block, results: &[ArrayId]) {
-    for s in &mut b.stmts {
-        match &mut s.op {
-            Op::If { then, otherwise, .. } => {
-                deep(|| block(&mut then.0, &then.1));
-                deep(|| block(&mut otherwise.0, &otherwise.1));
+impl Rule for ComputeOperands {
+    fn block(&mut self, _: &mut Place, b: &mut Block, results: &mut [ArrayId]) {
+        let mut next = 0;
+        while next < b.stmts.len() {
+            match computed_at_readers(b, next, results) {
+                Some(ops) => {
+                    b.stmts.iter_mut().zip(ops).for_each(|(s, op)| s.op = op);
+                    b.stmts.remove(next);
+                }
+                None => next += 1,
             }
-            Op::While { cond, body, .. } => {
-                deep(|| block(&mut cond.0, &[cond.1]));
-                deep(|| block(&mut body.0, &body.1));
-            }
-            _ => {}
-        }
-    }
-    let mut next = 0;
-    while next < b.stmts.len() {
-        match computed_at_readers(b, next, results) {
-            Some(ops) => {
-                b.stmts.iter_mut().zip(ops).for_each(|(s, op)| s.op = op);
-                b.stmts.remove(next);
-            }
-            None => next += 1,
         }
     }
 }

@@ -3,47 +3,55 @@
 //! NOTE [Copies of scans]: the derivative of a scan adds the results of a scan to an adjoint that is 0, and a scan that goes down
 //! leaves a loop that only copies. Such loops take as long as the scan itself.
 
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, scan_extents, walk_mut};
+use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, Stmt, scan_extents};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::Facts;
 use crate::optimize::fuse::fused_program::{is_never_negative_zero, moved_array};
-use crate::optimize::layout::compact::compact;
+use crate::optimize::fuse::split_columns::used_as_whole;
+use crate::optimize::layout::compact::{Numbers, compact};
+use crate::optimize::rules::{Place, Rule, rewrite};
 use crate::optimize::scalar::scalar_cleanup::{ExecutionCount, NoProducers, clean};
-use accel_core::ast::deep;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets scans define the copies of their arrays.
 pub(crate) fn define_copies(program: &Program) -> Program {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
     // These keep their numbers.
-    let mut whole: BTreeSet<ArrayId> = program.results.iter().copied().collect();
-    body.walk().for_each(|s| s.op.arrays_used_whole(&mut whole));
-    remove_copies(&mut body, &whole, &mut Facts::new(&program, false));
-    program.body = body;
-    compact(&program)
+    let mut whole = program.results.iter().copied().collect();
+    used_as_whole(&program.body, &mut whole);
+    compact(&rewrite(program, &mut DefineCopies { whole, facts: Facts::new(program, false) }))
 }
 
-/// Removes loops that copy the array of a scan of this block. The scan defines the copy instead.
-fn remove_copies(b: &mut Block, whole: &BTreeSet<ArrayId>, facts: &mut Facts) {
-    let mut k = 0;
-    while k < b.stmts.len() {
-        if let Op::Scan { to, .. } = b.stmts[k].op
-            && !whole.contains(&to)
+struct DefineCopies {
+    whole: BTreeSet<ArrayId>,
+    facts: Facts,
+}
+
+impl Rule for DefineCopies {
+    fn stmt(&mut self, _: &mut Place, s: Stmt, before: &mut Vec<Stmt>) {
+        if let Op::Scan { to, .. } = s.op
+            && !self.whole.contains(&to)
         {
+            let all = dims(&s.op, &mut self.facts);
+            self.facts.set_dims(to, all);
+        }
+        before.push(s);
+    }
+
+    /// Removes loops that copy the array of a scan of this block. The scan defines the copy instead.
+    fn block(&mut self, _: &mut Place, b: &mut Block, _: &mut [ArrayId]) {
+        let mut k = 0;
+        while k < b.stmts.len() {
             let scan = &b.stmts[k].op;
-            let all = dims(scan, facts);
-            facts.set_dims(to, all);
-            let copy = (k + 1..b.stmts.len()).find_map(|n| Some((n, copy_of(&b.stmts[n].op, scan, to, facts)?)));
-            if let Some((n, copy)) = copy {
+            if let Op::Scan { to, .. } = *scan
+                && !self.whole.contains(&to)
+                && let Some((n, copy)) =
+                    (k + 1..b.stmts.len()).find_map(|n| Some((n, copy_of(&b.stmts[n].op, scan, to, &mut self.facts)?)))
+            {
                 b.stmts.remove(n);
-                b.stmts[k..].iter_mut().for_each(|s| rename(&mut s.op, to, copy));
+                Numbers::from(BTreeMap::from([(to, copy)])).block(b);
             }
+            k += 1;
         }
-        for inner in b.stmts[k].op.blocks_mut() {
-            deep(|| remove_copies(inner, whole, facts));
-        }
-        k += 1;
     }
 }
 
@@ -70,22 +78,4 @@ fn copy_of(op: &Op, scan: &Op, from: ArrayId, facts: &mut Facts) -> Option<Array
         && (!plus_zero || is_never_negative_zero(rows))
         && values(extents, facts) == facts.dims(from);
     is_copy.then_some(*to)
-}
-
-/// Gives the array of a scan another number in an operation and its blocks.
-fn rename(op: &mut Op, from: ArrayId, new: ArrayId) {
-    if let Op::Scan { to, .. } = op
-        && *to == from
-    {
-        *to = new;
-    }
-    for code in op.scalar_fns_mut() {
-        walk_mut(&mut code.instrs, |i| match i {
-            Instr::Read { array: a, .. } | Instr::Extent(_, a, _) if *a == from => *a = new,
-            _ => {}
-        });
-    }
-    for inner in op.blocks_mut() {
-        deep(|| inner.stmts.iter_mut().for_each(|s| rename(&mut s.op, from, new)));
-    }
 }

@@ -5,20 +5,18 @@
 //! pass over memory that is as slow as the scan. So if the results of such a scan are read only by loops along the columns, the
 //! last two dimensions of the array are exchanged. The loop is then often a copy: NOTE [Copies of scans] in `scan_copies`.
 
-use crate::kernel::{ArrayId, Instr, Op, Program, Reduction, Reg, walk, walk_mut};
+use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Instr, Op, Program, Reduction, Reg, walk, walk_mut};
 use std::collections::BTreeSet;
 
 /// Lets scans of columns go down.
 pub(crate) fn scans_down(program: &Program) -> Program {
     let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    let mut down: BTreeSet<ArrayId> = body.walk().filter_map(|s| of_columns(&s.op)).collect();
+    let mut down: BTreeSet<ArrayId> = program.body.walk().filter_map(|s| of_columns(&s.op)).collect();
     program.results.iter().for_each(|a| _ = down.remove(a));
-    body.walk().for_each(|s| keep_if_read_along_columns(&s.op, &mut down));
+    program.body.walk().for_each(|s| keep_if_read_along_columns(&s.op, &mut down));
     if !down.is_empty() {
-        body.walk_mut(|s| exchange(&mut s.op, &down, &program));
+        program.body.walk_mut(|s| exchange(&mut s.op, &down, &program.arrays));
     }
-    program.body = body;
     program
 }
 
@@ -60,7 +58,7 @@ fn keep_if_read_along_columns(op: &Op, down: &mut BTreeSet<ArrayId>) {
 }
 
 /// Exchanges the last two dimensions of these arrays.
-fn exchange(op: &mut Op, down: &BTreeSet<ArrayId>, program: &Program) {
+fn exchange(op: &mut Op, down: &BTreeSet<ArrayId>, arrays: &IndexVec<ArrayId, ArrayInfo>) {
     if let Op::Scan { to, down: goes_down, .. } = op {
         *goes_down |= down.contains(to);
     }
@@ -71,7 +69,7 @@ fn exchange(op: &mut Op, down: &BTreeSet<ArrayId>, program: &Program) {
                 index.swap(last - 1, last);
             }
             Instr::Extent(_, a, dim) if down.contains(a) => {
-                let last = program.arrays[*a].rank - 1;
+                let last = arrays[*a].rank - 1;
                 match *dim {
                     d if d == last => *dim = last - 1,
                     d if d + 1 == last => *dim = last,

@@ -6,36 +6,29 @@
 //! number of `y` is used for all `i`. Products of matrices do without: their library copies parts of its operands itself.
 
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reduction, Reg, Stmt};
-use crate::optimize::layout::compact::compact;
-use accel_core::ast::deep;
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Reduction, Reg, Stmt};
+use crate::optimize::rules::{Place, Rule};
 
-/// Lets sums read transposed copies of operands where this pays.
-pub(crate) fn transpose_operands(program: &Program) -> Program {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut body, &mut program.arrays, &mut vec![]);
-    program.body = body;
-    compact(&program)
+/// Lets sums read transposed copies of operands where this pays. A strip has its operands in its working memory.
+#[derive(Default)]
+pub(crate) struct TransposeOperands {
+    /// The visible copies: an array, a dimension, and the copy in which this is the last one.
+    made: Vec<Transposed>,
 }
 
-/// An array, a dimension, and the copy in which this is the last one.
 type Transposed = (ArrayId, usize, ArrayId);
 
-/// `made` are the copies that exist before the block.
-fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, made: &mut Vec<Transposed>) {
-    for mut s in std::mem::take(&mut b.stmts) {
-        match &mut s.op {
-            Op::Reduce { to, rows, .. } => {
-                let site = s.site;
-                let copies = transposed(*to, rows, arrays, made);
-                b.stmts.extend(copies.into_iter().map(|op| Stmt { op, site }));
-            }
-            // A strip has its operands in its working memory.
-            Op::Strip { .. } => {}
-            op => op.blocks_mut().into_iter().for_each(|inner| deep(|| block(inner, arrays, &mut made.clone()))),
+impl Rule for TransposeOperands {
+    fn stmt(&mut self, place: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
+        if let Op::Reduce { to, rows, .. } = &mut s.op {
+            let copies = transposed(*to, rows, place.arrays, &mut self.made);
+            before.extend(copies.into_iter().map(|op| Stmt { op, site: s.site }));
         }
-        b.stmts.push(s);
+        before.push(s);
+    }
+
+    fn block(&mut self, _: &mut Place, b: &mut Block, _: &mut [ArrayId]) {
+        self.made.retain(|m| b.stmts.iter().all(|s| !s.op.defines().contains(&m.2)));
     }
 }
 

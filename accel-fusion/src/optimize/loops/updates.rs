@@ -7,34 +7,27 @@
 //! - a permutation comes after the statements that read its defaults and do not need its result.
 
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, walk};
-use accel_core::ast::deep;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, ScalarFn, SiteId, Stmt, walk};
+use crate::optimize::rules::{Place, Rule};
 use index_vec::IndexVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Arranges the statements of loops so that updates can happen in place.
-pub(crate) fn in_place(program: &Program) -> Program {
-    let mut program = program.clone();
-    let mut body = std::mem::take(&mut program.body);
-    block(&mut body, &mut program.arrays, false);
-    Program { body, ..program }
-}
+pub(crate) struct InPlace;
 
-fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, in_loop: bool) {
-    for s in &mut b.stmts {
-        let in_loop = in_loop || matches!(s.op, Op::While { .. });
-        s.op.blocks_mut().into_iter().for_each(|b| deep(|| block(b, arrays, in_loop)));
+impl Rule for InPlace {
+    fn block(&mut self, place: &mut Place, b: &mut Block, _: &mut [ArrayId]) {
+        if !place.in_loop || !b.stmts.iter().any(|s| matches!(s.op, Op::Permute { .. })) {
+            return;
+        }
+        let changed = |s: &Stmt| if let Op::Permute { defaults, .. } = s.op { Some(defaults) } else { None };
+        let changed: BTreeSet<ArrayId> = b.stmts.iter().filter_map(changed).collect();
+        for s in std::mem::take(&mut b.stmts) {
+            separate_reads(s, &changed, place.arrays, &mut b.stmts);
+        }
+        after_readers(&mut b.stmts);
     }
-    if !in_loop || !b.stmts.iter().any(|s| matches!(s.op, Op::Permute { .. })) {
-        return;
-    }
-    let changed = |s: &Stmt| if let Op::Permute { defaults, .. } = s.op { Some(defaults) } else { None };
-    let changed: BTreeSet<ArrayId> = b.stmts.iter().filter_map(changed).collect();
-    for s in std::mem::take(&mut b.stmts) {
-        separate_reads(s, &changed, arrays, &mut b.stmts);
-    }
-    after_readers(&mut b.stmts);
 }
 
 /// Adds a statement; before it, if it is a permutation that reads arrays which permutations change, the loops that read them.

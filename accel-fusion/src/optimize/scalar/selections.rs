@@ -17,7 +17,7 @@
 //! It is the last step of fusion, because fusion uses conditions: if elements of an array are read only where two indices
 //! are equal, then each is read once.
 
-use crate::kernel::{Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, index_vec, walk};
+use crate::kernel::{IndexVec, Instr, Op, Program, Reg, ScalarFn, index_vec, walk};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::Facts;
 use crate::optimize::scalar::scalar_cleanup::{ExecutionCount, NoProducers, clean, clean_with_selections};
@@ -25,24 +25,18 @@ use accel_core::ast::deep;
 
 /// Turns cheap conditionals in loops and reductions into selections. The facts are those about the arrays of the program.
 pub(crate) fn select(program: &mut Program, facts: &mut Facts) {
-    in_block(&mut program.body, facts);
-}
-
-fn in_block(b: &mut Block, facts: &mut Facts) {
-    for s in &mut b.stmts {
-        match &mut s.op {
-            Op::Loop { to, body, .. } => {
-                let dims = facts.dims(to[0]);
-                in_element(facts, body, &dims);
-            }
-            Op::Reduce { to, rows, .. } => {
-                let len = clean(facts, &NoProducers, &rows.len, &[], ExecutionCount::Maybe).values.swap_remove(0);
-                let dims = [facts.dims(*to), vec![len.unwrap_or_default()]].concat();
-                in_element(facts, &mut rows.element, &dims);
-            }
-            op => deep(|| op.blocks_mut().into_iter().for_each(|b| in_block(b, facts))),
+    program.body.walk_mut(|s| match &mut s.op {
+        Op::Loop { to, body, .. } => {
+            let dims = facts.dims(to[0]);
+            in_element(facts, body, &dims);
         }
-    }
+        Op::Reduce { to, rows, .. } => {
+            let len = clean(facts, &NoProducers, &rows.len, &[], ExecutionCount::Maybe).values.swap_remove(0);
+            let dims = [facts.dims(*to), vec![len.unwrap_or_default()]].concat();
+            in_element(facts, &mut rows.element, &dims);
+        }
+        _ => {}
+    });
 }
 
 /// The same for a function of an index.

@@ -8,6 +8,7 @@ use crate::kernel::dead_code::{defined, drop_outputs, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Monoid, Op, Program, Reg, ScalarFn, Stmt, walk};
 use crate::optimize::layout::compact::Numbers;
 use crate::optimize::loops::tapes::numbers::Definitions;
+use crate::optimize::rules::{Place, Rule, rewrite};
 use crate::optimize::sums::permute_sums::whole_array;
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
@@ -15,18 +16,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets loops add to what their sums are added to.
 pub(crate) fn sums_of_loops(program: &Program) -> Program {
-    let mut program = program.clone();
     if !program.body.walk().any(|s| matches!(s.op, Op::While { .. })) {
-        return program;
+        return program.clone();
     }
-    let definitions = Definitions::new(&program);
-    let (mut body, mut results) = (std::mem::take(&mut program.body), std::mem::take(&mut program.results));
-    let zeros = body.walk().flat_map(|s| zeros(s, &program.arrays)).collect();
-    Pass { arrays: &program.arrays, definitions, zeros }.block(&mut body, &mut results);
-    Program { body, results, ..program }
+    let zeros = program.body.walk().flat_map(|s| zeros(s, &program.arrays)).collect();
+    rewrite(program, &mut SumsOfLoops { arrays: &program.arrays, definitions: Definitions::new(program), zeros })
 }
 
-struct Pass<'a> {
+struct SumsOfLoops<'a> {
     arrays: &'a IndexVec<ArrayId, ArrayInfo>,
     definitions: Definitions,
     /// Arrays of zeros.
@@ -62,18 +59,8 @@ struct Sum {
     with: ArrayId,
 }
 
-impl Pass<'_> {
-    fn block(&self, b: &mut Block, results: &mut [ArrayId]) {
-        for s in &mut b.stmts {
-            match &mut s.op {
-                Op::If { then, otherwise, .. } => {
-                    deep(|| self.block(&mut then.0, &mut then.1));
-                    deep(|| self.block(&mut otherwise.0, &mut otherwise.1));
-                }
-                Op::While { body, .. } => deep(|| self.block(&mut body.0, &mut body.1)),
-                _ => {}
-            }
-        }
+impl Rule for SumsOfLoops<'_> {
+    fn block(&mut self, _: &mut Place, b: &mut Block, results: &mut [ArrayId]) {
         for k in 0..b.stmts.len() {
             for sum in self.sums(&b.stmts[k]) {
                 if let Some((at, component)) = self.summing_loop(b, k, results, &sum) {
@@ -89,7 +76,9 @@ impl Pass<'_> {
         }
         b.stmts.retain(|s| !matches!(&s.op, Op::Loop { to, .. } if to.is_empty()));
     }
+}
 
+impl SumsOfLoops<'_> {
     /// The results of a loop that are the sum of two arrays, in both orders.
     fn sums(&self, s: &Stmt) -> Vec<Sum> {
         let Op::Loop { to, body, .. } = &s.op else { return vec![] };
