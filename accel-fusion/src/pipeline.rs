@@ -28,9 +28,9 @@ use crate::report::{Report, Text};
 use crate::stage::stage;
 use crate::validation::Validation;
 use crate::{checks, lower as lowering, separate_elements, simplify, strip};
-use accel_core::ast;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{RawArray, RawExtents};
+use accel_core::{ast, print};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,6 +53,8 @@ struct PassState {
     inputs: Vec<ArrayId>,
     /// The bytes for states of loops, if the options set them.
     tape_bytes: Option<usize>,
+    /// The rewrites of fusion that are left out.
+    without: Vec<&'static str>,
     /// The arrays whose strips are replaced.
     dissolved: BTreeSet<ArrayId>,
     /// What the program before all passes computes, and its arrays in the assumptions.
@@ -86,10 +88,10 @@ const FUSE: Pass = Pass {
             learned.validate(step, before, after, assumptions)
         };
         let check = learned.validation.is_some().then_some(&check as &StepCheck);
-        let fusion =
-            |off| Fusion { assume: learned.assume, strided: learned.target == Target::Processor, off, check }.run(p);
-        let (program, assumptions) = fusion(None).map_err(|e| {
-            let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(Some(*off)).is_ok()).collect();
+        let strided = learned.target == Target::Processor;
+        let fusion = |without: &[_]| Fusion { assume: learned.assume, strided, without, check }.run(p);
+        let (program, assumptions) = fusion(&learned.without).map_err(|e| {
+            let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(&[*off]).is_ok()).collect();
             match (&e, &right[..]) {
                 (_, []) => e,
                 (Error::Internal(e), _) => {
@@ -106,14 +108,18 @@ const FUSE: Pass = Pass {
 const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(rewrite(p, &mut Share::default())) };
 /// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
-/// Lets updates of arrays in loops, and sums that loops add up, happen in place.
-const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(rewrite(&sums_of_loops(p), &mut InPlace)) };
+/// Lets loops add to what their sums are added to.
+const LOOP_SUMS: Pass = Pass { name: "loop_sums", run: |p, _| Ok(sums_of_loops(p)) };
+/// Lets updates of arrays in loops happen in place.
+const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(rewrite(p, &mut InPlace)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.
 const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
-/// Lets scans write their results where they are used: scans of columns where the columns are, and copies.
-const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(define_copies(&scans_down(p))) };
+/// Lets scans of columns write their results where the columns are.
+const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(scans_down(p)) };
+/// Lets scans define the copies of their results.
+const COPIES: Pass = Pass { name: "copies", run: |p, _| Ok(define_copies(p)) };
 /// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
 const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with_scalar_loops(p)) };
 /// Groups statements into strips of a common dimension.
@@ -149,13 +155,29 @@ const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) }
 const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(separate_elements::with_lists(p)) };
 
 /// The passes for all targets.
-const COMMON: [Pass; 6] = [COLUMNS, FUSE, SHARE, MERGE, UPDATES, COMPACT];
+const COMMON: [Pass; 7] = [COLUMNS, FUSE, SHARE, MERGE, LOOP_SUMS, UPDATES, COMPACT];
 
 /// Identifies the sources of all passes.
 pub const PASSES: &str = env!("ACCEL_PASSES");
 
 /// The name of the backend's stage.
 const EMIT: &str = "emit";
+
+/// The names of all passes and of the rewrites of fusion.
+pub fn rules() -> BTreeSet<&'static str> {
+    let passes = [Target::Any, Target::Processor, Target::Graphics].into_iter().flat_map(Target::pass_names);
+    passes.chain(REWRITES).collect()
+}
+
+/// The rules in a list of names.
+fn named(list: &str) -> Result<Vec<&'static str>> {
+    static EXPECTED: OnceLock<String> = OnceLock::new();
+    let (name, found) = ("ACCEL_WITHOUT", list.to_string());
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let known: Option<Vec<_>> = names.map(|name| rules().get(name).copied()).collect();
+    let expected = || EXPECTED.get_or_init(|| format!("some of {}", Vec::from_iter(rules()).join(", ")));
+    known.ok_or_else(|| Error::Environment { name, expected: expected(), found })
+}
 
 /// The target of the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -180,7 +202,7 @@ impl Target {
         let own = match self {
             Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
-            Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
+            Target::Processor => vec![HOIST, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
             Target::Graphics => vec![OPERANDS, TAPES],
         };
         COMMON.into_iter().chain(own)
@@ -202,6 +224,8 @@ pub struct Options {
     pub tiered: bool,
     /// A strict pipeline evaluates the program before and after each pass: NOTE [Validation by evaluation].
     pub validate: bool,
+    /// The passes and the rewrites of fusion that are left out: some of [`rules`].
+    pub without: Vec<&'static str>,
     /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
@@ -224,16 +248,19 @@ pub enum Fault {
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
     /// pipeline, `ACCEL_VALIDATE=1` for the evaluation of passes in such a pipeline, `ACCEL_TAPE_BYTES` for the memory of
-    /// states, and `ACCEL_TIERED=1` for the interpreter as first tier.
+    /// states, `ACCEL_TIERED=1` for the interpreter as first tier, and `ACCEL_WITHOUT=share,merge` for passes and rewrites that
+    /// are left out.
     ///
     /// # Errors
-    /// `Error::Environment` if `ACCEL_TAPE_BYTES` is not a number.
+    /// `Error::Environment` if `ACCEL_TAPE_BYTES` is not a number, or `ACCEL_WITHOUT` has another name than those of [`rules`].
     pub fn from_env() -> Result<Options> {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
         let tape_bytes = Budget::from_env()?;
         let [check, strict, tiered, validate] =
             ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED", "ACCEL_VALIDATE"].map(is_set);
-        Ok(Options { check, strict, tape_bytes, tiered, validate, fault: None })
+        let without = std::env::var_os("ACCEL_WITHOUT").unwrap_or_default();
+        let without = named(&without.to_string_lossy())?;
+        Ok(Options { check, strict, tape_bytes, tiered, validate, without, fault: None })
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -266,6 +293,10 @@ impl Options {
                 program.results.reverse();
             }
             let after = stage(pass.name, program)?;
+            print::dump_with("rules", || {
+                let same = after.to_string() == before.to_string();
+                if same { format!("{}: nothing to do", pass.name) } else { pass.name.into() }
+            });
             learned.validate(pass.name, before, &after, &|| learned.assumptions.clone())?;
             Ok(after)
         })
@@ -276,9 +307,9 @@ impl Options {
         let (mut good, mut complete) = (lowered.clone(), true);
         let validation = (self.strict && self.validate).then(|| Arc::new((Validation::new(lowered), given(lowered))));
         let inputs = lowered.inputs.clone();
-        let mut learned =
-            PassState { target, assume, inputs, validation, tape_bytes: self.tape_bytes, ..PassState::default() };
-        for pass in target.passes() {
+        let (without, tape_bytes) = (self.without.clone(), self.tape_bytes);
+        let mut learned = PassState { target, assume, inputs, validation, tape_bytes, without, ..PassState::default() };
+        for pass in target.passes().filter(|pass| !self.without.contains(&pass.name)) {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {
                 Ok(next) => (good, learned) = (next, more),
@@ -471,9 +502,10 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-/// A strict pipeline, validated if the environment asks for it.
+/// A strict pipeline, validated and without rules if the environment asks for it.
 fn strict() -> Options {
-    Options { strict: true, validate: Options::from_env().is_ok_and(|o| o.validate), ..Options::default() }
+    let Options { validate, without, .. } = Options::from_env().unwrap_or_default();
+    Options { strict: true, validate, without, ..Options::default() }
 }
 
 /// Lowers a program to a kernel program.
@@ -514,7 +546,8 @@ pub fn strips(program: &Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn scans(program: &Program) -> Result<Verified<Program>> {
-    strict().pass(&SCANS, program, &mut PassState::default())
+    let down = strict().pass(&SCANS, program, &mut PassState::default())?;
+    strict().pass(&COPIES, &down, &mut PassState::default())
 }
 
 /// Replaces the strips that define these arrays by their statements, one after the other.

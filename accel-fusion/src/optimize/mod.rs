@@ -125,7 +125,7 @@ impl Fusion<'_> {
             state = after;
             if done {
                 let mut moved = program.clone();
-                if self.does(fuse::rewrites::MOVED_ELEMENTS) {
+                if self.does(fuse::rewrites::SORTS) {
                     moved = rewrite(&program, &mut fuse::moved_elements::MoveElements(&facts));
                     moved = step("sorts", Some(&program), moved, &facts)?;
                 }

@@ -17,6 +17,21 @@ fn proofs_are_checked() {
 }
 
 #[test]
+fn rules_are_left_out() {
+    let machine = Machine::new();
+    let tried = |without: &str| works(machine.program().env("ACCEL_DUMP", "rules").env("ACCEL_WITHOUT", without));
+    for (without, rules) in [("", true), (" share, merge ", false)] {
+        let printed = tried(without);
+        assert!(printed.contains("-- rules\nfuse\n"), "{printed}");
+        for rule in ["share", "merge"] {
+            assert_eq!(printed.contains(&format!("-- rules\n{rule}")), rules, "{rule}: {printed}");
+        }
+    }
+    let said = fails(machine.program().env("ACCEL_WITHOUT", "share,junk"));
+    assert!(said.contains("some of chains, columns, ") && said.contains("share,junk"), "{said}");
+}
+
+#[test]
 fn wrong_numbers_are_errors() {
     let machine = Machine::new();
     for bad in ["junk", " ", "-1", "1e9", "10M"] {

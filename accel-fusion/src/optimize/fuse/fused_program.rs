@@ -12,6 +12,7 @@ use crate::optimize::facts::strided_product::StridedProduct;
 use crate::optimize::fuse::rewrites::{Fusion, REDUCED_IN_PLACE};
 use crate::optimize::scalar::recomputation::{LITTLE_WORK, MAX_READS};
 use crate::optimize::scalar::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
+use accel_core::print;
 use accel_core::repr::Scalar;
 use accel_core::repr::op::{Num2, Op2};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -124,6 +125,16 @@ pub struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// Applies a rewrite to a statement, unless it is switched off. Both `f` and this function return whether it fits.
+    /// `ACCEL_DUMP=rules` prints that it does.
+    pub fn rewrites(&mut self, rewrite: &'static str, site: SiteId, f: impl FnOnce(&mut Self) -> bool) -> bool {
+        let fits = self.how.does(rewrite) && f(self);
+        if fits {
+            print::dump_with("rules", || format!("{rewrite}, in `{}`", self.program.sites[site].name));
+        }
+        fits
+    }
+
     /// Adds a statement to the new program.
     pub fn emit(&mut self, op: Op, site: SiteId) {
         if let Some((block, open)) = self.open.last_mut() {
@@ -295,8 +306,7 @@ impl Pass<'_> {
             return;
         }
         if let [to] = to
-            && self.how.does(REDUCED_IN_PLACE)
-            && self.reduced_in_place_of(*to, &cleaned.code, &dims)
+            && self.rewrites(REDUCED_IN_PLACE, site, |p| p.reduced_in_place_of(*to, &cleaned.code, &dims))
         {
             return;
         }

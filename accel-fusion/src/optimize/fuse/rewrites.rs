@@ -4,7 +4,7 @@ use crate::kernel::{Program, Verified};
 use crate::optimize::facts::shape_analysis::Assumptions;
 use accel_core::error::Result;
 
-/// The rewrites of fusion that can be switched off, one by one, to find a wrong one.
+/// The rewrites of fusion that can be switched off.
 pub(crate) const REWRITES: [&str; 9] = [
     REDUCED_IN_PLACE,
     PERMUTE_SUMS,
@@ -14,7 +14,7 @@ pub(crate) const REWRITES: [&str; 9] = [
     SCATTER,
     SCATTERED_PRODUCTS,
     CHAINS,
-    MOVED_ELEMENTS,
+    SORTS,
 ];
 pub(crate) const REDUCED_IN_PLACE: &str = "reduced_in_place";
 pub(crate) const PERMUTE_SUMS: &str = "permute_sums";
@@ -23,8 +23,8 @@ pub(crate) const SUM_BY_ROWS: &str = "sum_by_rows";
 pub(crate) const SUM_INTERCHANGE: &str = "sum_interchange";
 pub(crate) const SCATTER: &str = "scatter";
 pub(crate) const SCATTERED_PRODUCTS: &str = "scattered_products";
-pub(crate) const CHAINS: &str = "chains of loops";
-pub(crate) const MOVED_ELEMENTS: &str = "moved_elements";
+pub(crate) const CHAINS: &str = "chains";
+pub(crate) const SORTS: &str = "sorts";
 
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
 /// by what the extents imply.
@@ -35,8 +35,8 @@ pub(crate) struct Fusion<'a> {
     pub assume: bool,
     /// The target has fast products of matrices with any strides: NOTE [Strided products].
     pub strided: bool,
-    /// The rewrite that is switched off.
-    pub off: Option<&'static str>,
+    /// The rewrites that are switched off.
+    pub without: &'a [&'static str],
     /// Compares the program after a step with the one before all of them, under the assumptions so far.
     pub check: Option<&'a StepCheck<'a>>,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Fusion<'a> {
 pub(crate) type StepCheck<'a> = dyn Fn(&str, &Program, &Verified<Program>, &dyn Fn() -> Assumptions) -> Result<()> + 'a;
 
 impl Fusion<'_> {
-    /// Whether a rewrite is not switched off.
+    /// Whether a rewrite is not switched off, and makes sense for the target.
     pub fn does(&self, rewrite: &'static str) -> bool {
-        self.off != Some(rewrite)
+        (self.strided || ![PRODUCT_SUMS, SCATTERED_PRODUCTS].contains(&rewrite)) && !self.without.contains(&rewrite)
     }
 }

@@ -1,7 +1,7 @@
 //! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
 
 use crate::kernel::dead_code::drop_dead_statements;
-use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, scan_extents};
+use crate::kernel::{ArrayId, Block, Op, Program, Reduction, ScalarFn, SiteId, Stmt, scan_extents};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::{Facts, Inequality, Ranges};
 use crate::optimize::fuse::accumulators::{self, Accumulate};
@@ -18,6 +18,9 @@ use crate::optimize::sums::sum_interchange;
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A rewrite of a reduction: from its array, extents, length of rows, rows and site to whether it has emitted other statements.
+type Sums = fn(&mut Pass, ArrayId, &[Poly], &Poly, &Reduction, SiteId) -> bool;
 
 /// Runs the pass once.
 pub fn run(program: &Program, facts: Facts, before: &State, how: Fusion) -> (Program, Facts, State) {
@@ -105,12 +108,8 @@ impl Pass<'_> {
                     return;
                 }
                 self.loop_(to, extents, dims, body, s.site);
-                if self.how.does(PERMUTE_SUMS) {
-                    permute_sums::sum_of_permutations(self);
-                }
-                if self.how.strided && self.how.does(PRODUCT_SUMS) {
-                    product_sums::added(self);
-                }
+                self.rewrites(PERMUTE_SUMS, s.site, permute_sums::sum_of_permutations);
+                self.rewrites(PRODUCT_SUMS, s.site, product_sums::added);
             }
             Op::Accumulate { to, sums, extents, body } => {
                 accumulators::accumulate(self, Accumulate { to, sums, extents, body }, s.site);
@@ -121,15 +120,12 @@ impl Pass<'_> {
                 let outer = dims.clone();
                 let moved = self.rows_of_moved_elements(rows, &outer);
                 let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
-                let how = self.how;
-                let is_replaced = how.does(SUM_BY_ROWS)
-                    && reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
-                    || how.does(SUM_INTERCHANGE)
-                        && sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
-                    || how.strided
-                        && how.does(PRODUCT_SUMS)
-                        && product_sums::nested(self, *to, &outer, &len, &rows, s.site);
-                if !is_replaced {
+                let mut replaced =
+                    |rewrite, by: Sums| self.rewrites(rewrite, s.site, |p| by(p, *to, &outer, &len, &rows, s.site));
+                if !replaced(SUM_BY_ROWS, reshapes::sum_by_rows)
+                    && !replaced(SUM_INTERCHANGE, sum_interchange::sum_of_sums)
+                    && !replaced(PRODUCT_SUMS, product_sums::nested)
+                {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
             }

@@ -26,18 +26,20 @@ const MAX_SUMMANDS: usize = 100;
 
 /// If the last statement is a loop that adds permutations that only it seems to read, new ones follow them: each adds to the
 /// one before, and the first one to the other summand, if there is only one. If nothing is left to add, the
-/// loop goes. The statements stay in their order, behind the other summand. The old ones go as dead code.
-pub fn sum_of_permutations(pass: &mut Pass) {
+/// loop goes. The statements stay in their order, behind the other summand. The old ones go as dead code. Returns whether it was
+/// such a loop.
+pub fn sum_of_permutations(pass: &mut Pass) -> bool {
     if let Some(Stmt { op: Op::Loop { to, body, .. }, site }) = pass.open.last().and_then(|(_, open)| open.last())
         && let ([to], [result]) = (&to[..], &body.results[..])
         && matches!(defined(body, *result), Some(Instr::Op2(_, Op2::Num(Num2::Add), ..)))
     {
         let (to, result, code, site) = (*to, *result, body.clone(), *site);
-        add_in_place(pass, to, &code, result, site);
+        return add_in_place(pass, to, &code, result, site);
     }
+    false
 }
 
-fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site: SiteId) {
+fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site: SiteId) -> bool {
     let dims = pass.facts.dims(to);
     let mut summands = vec![];
     add_summands(code, result, &mut summands);
@@ -45,7 +47,7 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     let mut places: Vec<(usize, Reg)> =
         summands.iter().filter_map(|r| Some((pass.place_of_permutation(whole(pass, *r)?)?, *r))).collect();
     if places.is_empty() {
-        return;
+        return false;
     }
     places.sort_unstable();
     let is_permutation = |r: &Reg| places.iter().any(|(_, found)| found == r);
@@ -61,9 +63,9 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     };
     let first = before.and_then(|a| pass.place(a)).unwrap_or(0);
     if !places.iter().all(|p| is_added_once(p.1)) || places.len() + usize::from(before.is_some()) < 2 {
-        return;
+        return false;
     }
-    let Some((block, mut open)) = pass.open.pop() else { return };
+    let Some((block, mut open)) = pass.open.pop() else { return false };
     open.pop();
     let (mut last, mut added) = (before, vec![]);
     for (place, _) in &places {
@@ -78,11 +80,11 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     }
     added.into_iter().rev().for_each(|(place, s)| open.insert(place, s));
     pass.open.push((block, open));
-    let Some(last) = last else { return };
+    let Some(last) = last else { return false };
     pass.known.producers.remove(&to);
     if others.is_empty() || before.is_some() {
         pass.known.aliases.insert(to, last);
-        return;
+        return true;
     }
     let mut b = Builder::new(&index_types(dims.len()));
     let index = b.params();
@@ -96,6 +98,7 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     let body = pass.clean(&b.finish(vec![total]), &dims).code;
     let extents = code_of(&mut pass.facts, &dims);
     pass.emit(Op::Loop { to: vec![to], extents, body }, site);
+    true
 }
 
 /// Adds the summands of a sum. Beyond the largest number of summands, sums are not taken apart.

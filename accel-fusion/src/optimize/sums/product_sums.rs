@@ -52,18 +52,18 @@ pub fn nested(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows: &Re
 }
 
 /// If the last statement is a loop that adds sums of products that only it reads, and whose rows have the same length, one
-/// reduction replaces it.
-pub fn added(pass: &mut Pass) {
+/// reduction replaces it. Returns whether it was such a loop.
+pub fn added(pass: &mut Pass) -> bool {
     let Some(Stmt { op: Op::Loop { to, body, .. }, site }) = pass.open.last().and_then(|(_, open)| open.last()) else {
-        return;
+        return false;
     };
-    let ([to], [result], site) = (&to[..], &body.results[..], *site) else { return };
+    let ([to], [result], site) = (&to[..], &body.results[..], *site) else { return false };
     let (to, mut summands) = (*to, vec![]);
     add_summands(body, *result, &mut summands);
     let dims = pass.facts.dims(to);
     let arrays: Option<Vec<ArrayId>> =
         summands.iter().map(|r| whole_array(body, *r).filter(|a| pass.facts.dims(*a) == dims)).collect();
-    let Some(arrays) = arrays.filter(|arrays| arrays.len() > 1) else { return };
+    let Some(arrays) = arrays.filter(|arrays| arrays.len() > 1) else { return false };
     let rows: Option<Vec<Reduction>> = arrays
         .iter()
         .map(|a| {
@@ -72,11 +72,11 @@ pub fn added(pass: &mut Pass) {
             (rows.initial_zero().is_some() && terms.iter().any(StridedProduct::divides)).then(|| rows.clone())
         })
         .collect();
-    let Some(rows) = rows else { return };
+    let Some(rows) = rows else { return false };
     let lengths: Vec<_> = rows.iter().map(|r| pass.preview(&r.len, &[]).values.pop().flatten()).collect();
-    let Some(len) = lengths[0].clone().filter(|_| lengths.iter().all(|n| *n == lengths[0])) else { return };
+    let Some(len) = lengths[0].clone().filter(|_| lengths.iter().all(|n| *n == lengths[0])) else { return false };
     if arrays.iter().any(|a| !pass.facts.are_known_without(*a, &[&dims[..], std::slice::from_ref(&len)].concat())) {
-        return;
+        return false;
     }
     let mut b = Builder::new(&index_types(dims.len() + 1));
     let index = b.params();
@@ -87,11 +87,12 @@ pub fn added(pass: &mut Pass) {
         b.emit(Instr::Op2(sum, Op2::Num(Num2::Add), x, y));
         sum
     };
-    let Some(sum) = terms.into_iter().reduce(add) else { return };
+    let Some(sum) = terms.into_iter().reduce(add) else { return false };
     let first = rows[0].clone();
-    let Some(init) = first.init else { return };
+    let Some(init) = first.init else { return false };
     let sum = NewReduction { element: b.finish(vec![sum]), init, op: first.op, monoid: first.monoid };
     pass.open.last_mut().into_iter().for_each(|(_, open)| _ = open.pop());
     pass.known.producers.remove(&to);
     pass.reduce(to, dims, len, sum, site);
+    true
 }
