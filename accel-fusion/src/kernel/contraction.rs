@@ -188,6 +188,24 @@ pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)
     Some((factors.into_iter().map(|r| (parameters(code, r), r)).collect(), scalars))
 }
 
+/// The registers of which a register is the sum. Beyond the largest number of summands, sums are not taken apart.
+pub fn summands(code: &ScalarFn, result: Reg) -> Vec<Reg> {
+    let (mut found, mut open) = (vec![], vec![result]);
+    while let Some(r) = open.pop() {
+        match defined(code, r) {
+            Some(Instr::Op2(_, Op2::Num(Num2::Add), a, b)) if found.len() + open.len() <= MOST_SUMMANDS => {
+                open.extend([*b, *a]);
+            }
+            _ => found.push(r),
+        }
+    }
+    found
+}
+
+/// Each summand is looked for among all instructions and compared with all others, so the work grows with the square of their number.
+/// What stays together is right, only not added in place. Chosen.
+const MOST_SUMMANDS: usize = 100;
+
 /// The registers of which a register is a sum or a difference, and whether they are subtracted.
 pub fn terms(code: &ScalarFn, result: Reg) -> Vec<(Reg, bool)> {
     let (mut terms, mut open) = (vec![], vec![(result, false)]);

@@ -12,8 +12,7 @@
 //! *collide*, so only one of them can be part of a matrix product.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::contraction::{factor, product_of};
-use crate::kernel::dead_code::defined;
+use crate::kernel::contraction::{factor, product_of, summands};
 use crate::kernel::{ArrayId, Check, Instr, Monoid, Op, Program, Reduction, Reg, Role, ScalarFn};
 use crate::optimize::facts::poly::{Poly, Sym};
 use accel_core::ast::deep;
@@ -84,16 +83,10 @@ impl StridedProduct {
 
     /// The sums of rows, if their elements are sums of products of this form.
     pub fn terms_of_rows(outer: usize, rows: &Reduction) -> Option<Vec<StridedProduct>> {
-        let (mut open, mut terms) = (vec![rows.float_sum()?], vec![]);
         let index = Index { values: (0..outer).map(Value::param).collect(), divisors: vec![], inside: true };
         let values = Values::new(&rows.element, vec![])?;
-        while let Some(r) = open.pop() {
-            match defined(&rows.element, r)? {
-                Instr::Op2(_, Op2::Num(Num2::Add), a, b) => open.extend([*b, *a]),
-                _ => terms.push(strided_product(&rows.element, &values, r, &index)?),
-            }
-        }
-        Some(terms)
+        let terms = summands(&rows.element, rows.float_sum()?).into_iter();
+        terms.map(|r| strided_product(&rows.element, &values, r, &index)).collect()
     }
 
     /// Whether there are several digits of one component of the loop's index: a loop along it divides for each element.

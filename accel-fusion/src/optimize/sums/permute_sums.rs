@@ -14,15 +14,13 @@
 //! contained the first: its gradient counted terms twice.)
 
 use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::contraction::summands;
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{ArrayId, Instr, Monoid, Op, Reg, ScalarFn, SiteId, Stmt, arrays_read};
 use crate::optimize::fuse::fused_program::Pass;
 use crate::optimize::scalar::scalar_cleanup::code_of;
 use accel_core::repr::op::{Num2, Op2};
 use std::collections::BTreeSet;
-
-/// The largest number of summands that are considered.
-const MAX_SUMMANDS: usize = 100;
 
 /// If the last statement is a loop that adds permutations that only it seems to read, new ones follow them: each adds to the
 /// one before, and the first one to the other summand, if there is only one. If nothing is left to add, the
@@ -41,8 +39,7 @@ pub fn sum_of_permutations(pass: &mut Pass) -> bool {
 
 fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site: SiteId) -> bool {
     let dims = pass.facts.dims(to);
-    let mut summands = vec![];
-    add_summands(code, result, &mut summands);
+    let summands = summands(code, result);
     let whole = |pass: &Pass, r: Reg| whole_array(code, r).filter(|a| pass.facts.dims(*a) == dims);
     let mut places: Vec<(usize, Reg)> =
         summands.iter().filter_map(|r| Some((pass.place_of_permutation(whole(pass, *r)?)?, *r))).collect();
@@ -99,21 +96,6 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     let extents = code_of(&mut pass.facts, &dims);
     pass.emit(Op::Loop { to: vec![to], extents, body }, site);
     true
-}
-
-/// Adds the summands of a sum. Beyond the largest number of summands, sums are not taken apart.
-pub fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
-    let mut open = vec![r];
-    while let Some(r) = open.pop() {
-        if found.len() + open.len() > MAX_SUMMANDS {
-            found.push(r);
-            continue;
-        }
-        match defined(code, r) {
-            Some(Instr::Op2(_, Op2::Num(Num2::Add), a, b)) => open.extend([*b, *a]),
-            _ => found.push(r),
-        }
-    }
 }
 
 /// The array of one column whose element at the index of the loop this is.

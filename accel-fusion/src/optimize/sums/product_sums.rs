@@ -9,12 +9,13 @@
 //! however its sums are written, and the inner sums are not stored.
 
 use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::contraction::summands;
 use crate::kernel::{ArrayId, Instr, Op, Reduction, Reg, SiteId, Stmt};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::strided_product::StridedProduct;
 use crate::optimize::fuse::fused_program::{NewReduction, Pass};
 use crate::optimize::scalar::scalar_cleanup::code_of;
-use crate::optimize::sums::permute_sums::{add_summands, whole_array};
+use crate::optimize::sums::permute_sums::whole_array;
 use crate::optimize::sums::sum_interchange::OuterSum;
 use accel_core::repr::op::{Num2, Op2};
 
@@ -58,8 +59,7 @@ pub fn added(pass: &mut Pass) -> bool {
         return false;
     };
     let ([to], [result], site) = (&to[..], &body.results[..], *site) else { return false };
-    let (to, mut summands) = (*to, vec![]);
-    add_summands(body, *result, &mut summands);
+    let (to, summands) = (*to, summands(body, *result));
     let dims = pass.facts.dims(to);
     let arrays: Option<Vec<ArrayId>> =
         summands.iter().map(|r| whole_array(body, *r).filter(|a| pass.facts.dims(*a) == dims)).collect();
