@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The largest number of files per process: a program that is compiled in a loop must not fill the disk.
 const MOST_FILES: usize = 100;
-/// The largest length of a file.
+/// The largest length of a file: all files of a process together take less than 2 GB.
 const LONGEST: usize = 16 << 20;
-/// A report contains the elements of arrays in the program only up to this number.
-const MOST_ELEMENTS: usize = 1 << 20;
+/// A report contains the elements of arrays in the program only up to this number. With about 16 characters for each, more would not
+/// leave room for the program.
+const MOST_ELEMENTS: usize = LONGEST / 16;
 
 /// A failure of the compiler that the user's run survives.
 pub struct Report<'a> {

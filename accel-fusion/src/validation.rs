@@ -17,11 +17,13 @@ use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use std::sync::OnceLock;
 
-/// The largest number of arguments of a program.
+/// The largest number of arguments of a program. Chosen: mostly equal extents once, and different ones twice; the time of
+/// all tests grows with it.
 const MOST_CASES: usize = 3;
 /// The most steps of a run of the first program: see [`Verified::evaluate_within`].
 const MOST_STEPS: u64 = 30_000;
-/// How many times more steps the program may need after a pass.
+/// How many times more steps the program may need after a pass: passes compute elements again in each reader, and search for the
+/// first failure. What needs more is not compared, so that a loop that does not end does not stop the tests. Chosen.
 const MORE_STEPS: u64 = 30;
 /// The part by which numbers may differ, for numbers of 64 and of 32 bits.
 const ROUNDING: [f64; 2] = [1e-10, 1e-4];

@@ -20,7 +20,7 @@ pub struct Memory {
     pub buffers: HashMap<BufferId, Vec<Scalar>>,
 }
 
-/// The number of tasks.
+/// The number of tasks: more than two, so that one of them has neighbours on both sides.
 const TASKS: i64 = 3;
 
 /// Executes a nest.

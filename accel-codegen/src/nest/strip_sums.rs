@@ -32,7 +32,8 @@ impl Machine {
     }
 }
 
-/// The largest number of vectors of the lanes that are computed together.
+/// The largest number of vectors of the lanes that are computed together. The rest of the [`SUMS`] are for several results, which share
+/// their loads. Chosen.
 const GROUP: i64 = 4;
 
 /// The nest of the sums of rows.

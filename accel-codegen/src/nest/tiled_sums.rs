@@ -11,9 +11,9 @@ use super::lower::reduce::TiledSum;
 use super::schedule::apply;
 use super::strip_sums::Machine;
 
-/// The number of rows of a tile.
+/// The number of rows of a tile. AVX2 has 16 registers: for 8 sums, which hide the latency of additions, and 6 loaded vectors.
 pub const ROWS: i64 = 4;
-/// The number of vectors of a row of a tile.
+/// The number of vectors of a row of a tile: each number that is loaded for a row serves twice.
 const PAIR: i64 = 2;
 
 /// The smallest innermost extent of a result for which the nest is right.

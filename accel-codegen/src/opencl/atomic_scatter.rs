@@ -44,15 +44,17 @@ pub struct Atomic {
     histogram: Option<(Kernel, ScalarType)>,
 }
 
-/// The minimal number of elements that a group combines, for each of its targets.
+/// The minimal number of elements that a group combines, for each of its targets. It also sets each of them first, and adds it to the
+/// real one last. Chosen.
 const PER_TARGET: usize = 4;
-/// The minimal number of elements that a group combines.
+/// The minimal number of elements that a group combines: as many for each of 256 items.
 const PER_GROUP: usize = 1024;
 /// The targets of a group take at most this part of the local memory, so that several groups can run at once.
 const SHARE: usize = 2;
-/// Additional copies of the targets take at most this many bytes.
+/// Additional copies of the targets take at most this many bytes. [`GROUPS_PER_UNIT`] groups then take 32 KB, the least local memory
+/// that OpenCL demands.
 const COPIED: usize = 4096;
-/// The largest number of copies of the targets.
+/// The largest number of copies of the targets: local memory of NVIDIA's cards has as many banks, and as many items go in lockstep.
 const COPIES: usize = 32;
 
 /// Orders what an item does under a lock, and the lock itself, for the items of all groups. From OpenCL 2.0 on, `mem_fence` only

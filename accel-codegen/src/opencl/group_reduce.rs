@@ -10,6 +10,7 @@
 
 use super::emitter::Emitter;
 use super::loads::is_cheap;
+use super::rows::SHORT;
 use super::work::Kernel;
 use crate::analysis::liveness::Step;
 use crate::text::names::{elements, in_order, names, names_at, row_index};
@@ -20,8 +21,8 @@ use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 
 /// The number of elements that an item reads before it combines them, if they are cheap: NOTE [Loads in flight].
 pub const TURNS: usize = 8;
-/// The same number for short rows.
-const FEW_TURNS: usize = 4;
+/// The same number for short rows, of which an item has about [`SHORT`] elements: more turns would often be incomplete.
+const FEW_TURNS: usize = SHORT / 2;
 
 /// Whether groups can process these rows.
 pub fn suits(rows: &Reduction) -> bool {

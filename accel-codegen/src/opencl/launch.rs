@@ -4,10 +4,11 @@ use super::loads::AT_ONCE;
 use super::target::Target;
 use super::work::{Kernel, Launch, Sizes, Work};
 
-/// The number of work-items of a group, if the device supports it.
+/// The number of work-items of a group, if the device supports it: a multiple of the 32 or 64 items that go in lockstep, and the
+/// largest group of AMD's cards.
 const GROUP: usize = 256;
 
-/// The number of work-groups that keep a compute unit of a GPU busy.
+/// The number of work-groups that keep a compute unit of a GPU busy: 2048 items are as many as fit on one of NVIDIA's large cards.
 pub const GROUPS_PER_UNIT: usize = 8;
 
 /// The size of an index space.

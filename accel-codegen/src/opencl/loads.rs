@@ -28,7 +28,8 @@ static uint quotient(uint p, i64 over) {
     return (uint)(((u64)(2 * p) * (uint)((u64)over >> 32) + mul_hi(2 * p, (uint)over)) >> 32);
 }";
 
-/// The limit for the instructions of a scalar function that is unrolled.
+/// The limit for the instructions of a scalar function that is unrolled. Longer ones compute while loads are in flight, and several at a
+/// time would need so many registers that fewer items run. Chosen.
 const FEW: usize = 16;
 
 /// Whether a scalar function is so short that memory limits the speed.

@@ -47,9 +47,10 @@ use accel_core::repr::ScalarType;
 /// The number of parts of a block, and the number of blocks of a link of the chain.
 const WINDOW: usize = 32;
 
-/// The largest number of elements of an item.
+/// The largest number of elements of an item: so a part of 256 items has 4096, and the chain few links.
 const MOST: usize = 16;
-/// The smallest number of elements of an item, if there is more than one item.
+/// The smallest number of elements of an item, if there is more than one item. With fewer, most of the work is to combine the totals of
+/// items; a smaller group is better then. Chosen.
 const LEAST: usize = 4;
 
 /// Declares `tell` and `wait_for`, which publish and read a word.

@@ -5,7 +5,8 @@ use super::target::Target;
 use super::work::{Kernel, Launch, Work, size_of};
 use accel_core::repr::ScalarType;
 
-/// The number of elements that each item of a group scans at a time.
+/// The number of elements that each item of a group scans at a time. The totals of the items then go through a tree, once for all of
+/// these elements; more need more local memory. Chosen.
 pub const EACH: usize = 4;
 
 /// The size of an element, in bytes.
@@ -31,14 +32,15 @@ pub fn group_launch(
     }
 }
 
-/// The smallest number of elements for an item.
+/// The smallest number of elements for an item. Each part is written and read once more, so it should be much more than one
+/// element. Chosen.
 pub const LEAST: usize = 16;
 
 /// From this number of elements on, several items process a row, each with about this many. So they read adjacent
 /// elements; items with a row each would not.
 pub const SHORT: usize = 8;
 
-/// The largest number of parts of a row for groups.
+/// The largest number of parts of a row for groups: 8 for each of 256 items, as one group combines the parts.
 pub const MOST_PARTS: usize = 2048;
 
 /// Work of a single launch.

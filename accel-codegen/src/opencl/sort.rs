@@ -20,9 +20,11 @@ use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::ArrayId;
 
-/// The length of the runs that a single item sorts.
+/// The length of the runs that a single item sorts. The work for a run grows with its square, and runs of twice the length save one
+/// launch. Chosen.
 const RUN: usize = 16;
-/// The number of elements that an item merges.
+/// The number of elements that an item merges. They share its binary search, two loads for each doubling of the row; with more, short
+/// rows have too few items. Chosen.
 const MERGED: usize = 16;
 
 /// The kernels of a sort. The first one of each pair writes the positions to their final place, the second one to a

@@ -20,14 +20,16 @@ use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Computed, Contraction, Reduction, Role};
 
-/// The number of steps along the reduced dimension that are in local memory at the same time.
+/// The number of steps along the reduced dimension that are in local memory at the same time. Twice as many of `f64` would not fit into
+/// 32 KB, the least local memory that OpenCL demands.
 const DEPTH: usize = 16;
-/// The smallest number of steps of a part.
+/// The smallest number of steps of a part. A part writes its results, and another kernel reads them, so it should multiply many times
+/// as often. Chosen.
 const PART: usize = 8 * DEPTH;
-/// The number of rows and columns of an item.
+/// The number of rows and columns of an item: it loads 8 numbers for 16 multiplications. Twice as many would need 64 registers for sums.
 const EACH: usize = 4;
-/// Below this number of multiplications, other kernels are faster.
-const WORTH: usize = 32 * 32 * 32;
+/// A product of fewer multiplications does not fill a small tile, so other kernels compute it.
+const WORTH: usize = SMALL.side * SMALL.side * SMALL.side;
 
 /// A size of tiles. A group computes each tile.
 #[derive(Clone, Copy)]

@@ -8,7 +8,8 @@
 use accel_fusion::kernel::{ArrayId, Instr, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest depth of nested conditionals and loops in one function.
+/// The largest depth of nested conditionals and loops in one function: a quarter of the braces that clang accepts, for a level may open
+/// several, and loops over an index space are around the code.
 pub const DEEPEST: usize = 64;
 
 /// What outlined instructions use, collected while it is written.

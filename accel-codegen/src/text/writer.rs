@@ -107,6 +107,7 @@ impl<'a> Writer<'a> {
     /// Writes one line, at the current indentation. The indentation does not exceed `INDENTED`: deeply nested code would be
     /// mostly blanks.
     pub fn line(&mut self, text: impl AsRef<str>) {
+        // As in printed kernel programs.
         const INDENTED: usize = 40;
         let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(INDENTED), text.as_ref());
     }

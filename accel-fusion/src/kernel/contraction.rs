@@ -224,7 +224,8 @@ pub fn terms(code: &ScalarFn, result: Reg) -> Vec<(Reg, bool)> {
     terms
 }
 
-/// The largest number of terms or factors that are looked at.
+/// The largest number of terms or factors that are looked at. A product of matrices has two, and perhaps some numbers or weights. What
+/// each of more depends on would take time, and the sum stays right without. Chosen.
 const MOST: usize = 8;
 
 /// Whether a function is a product, where sums of products are computed as products of matrices. They have no strong zeros.
@@ -252,7 +253,8 @@ pub fn product_of(code: &ScalarFn, result: Reg) -> Option<(Vec<Reg>, Vec<Reg>)> 
     Some((factors, scalars))
 }
 
-/// The limits of a computed operand: the number of arrays that it reads, and the number of instructions.
+/// The limits of a computed operand: the number of arrays that it reads, and the number of instructions. Each tile computes it anew, so
+/// it should not take much longer than the read of one number that it replaces. Chosen: a difference or a product with a weight fits.
 const READS: usize = 3;
 const INSTRUCTIONS: usize = 8;
 

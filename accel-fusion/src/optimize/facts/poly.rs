@@ -29,7 +29,8 @@ pub struct Poly {
     terms: Arc<[(Product, i64)]>,
 }
 
-/// The largest number of terms of a polynomial.
+/// The largest number of terms of a polynomial. Their number can double with each factor, and each question visits all of them. A
+/// position in an array of five dimensions has five. Chosen.
 const TERMS: usize = 24;
 
 impl Poly {

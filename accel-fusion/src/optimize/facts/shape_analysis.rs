@@ -102,7 +102,7 @@ struct Bounds<'a> {
 
 impl Bounds<'_> {
     /// The magnitude of an arbitrary 64-bit number.
-    const ANY: u128 = 1 << 63;
+    const ANY: u128 = i64::MIN.unsigned_abs() as u128;
 
     /// The magnitude of a polynomial whose parameters have these extents.
     fn magnitude(&self, p: &Poly, params: &[Poly]) -> u128 {
@@ -143,7 +143,8 @@ const CLAMPS: usize = 2;
 /// operations.
 const MAX_OPERATIONS: usize = 64;
 
-/// If a polynomial does not even fit for arguments of this extent, the analysis does not assume that it fits.
+/// If a polynomial does not even fit for arguments of this extent, the analysis does not assume that it fits. A product of up to six of
+/// them does. Chosen: a larger one refuses sizes of arrays, and a program of a smaller one is compiled twice for ordinary arguments.
 const TYPICAL_EXTENT: usize = 1 << 10;
 
 /// The facts that the analysis knows.

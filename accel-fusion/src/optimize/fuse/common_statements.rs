@@ -9,7 +9,8 @@ use crate::optimize::layout::compact::Numbers;
 use crate::optimize::rules::{Place, Rule};
 use std::collections::{BTreeSet, HashMap};
 
-/// Statements with deeper nests are not compared with others.
+/// Statements with deeper nests are not compared with others: their text is written by recursion, which does not look at the stack that
+/// is left (NOTE [Deep nests]).
 const DEEPEST: usize = 64;
 
 /// `a = s; b = s` is `a = s; b = a`.

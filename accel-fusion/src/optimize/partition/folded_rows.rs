@@ -22,6 +22,7 @@ use crate::kernel::{ArrayId, Instr, Program, Reg, ScalarFn, walk, walk_mut};
 use crate::optimize::facts::edges::{At, EdgeDecision, edge_decisions, forms, sum, with_decisions};
 use crate::optimize::facts::poly::{Poly, Sym};
 use crate::optimize::facts::shape_analysis::Facts;
+use crate::optimize::partition::interior::MOST_INSTRS;
 use crate::optimize::partition::row_decisions::{RowDecisions, row_decisions};
 use crate::optimize::partition::row_selections::all_selected;
 use crate::optimize::scalar::cheap_branches::{MOST_COST, is_for_numbers};
@@ -31,9 +32,8 @@ use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// Functions with more instructions are not computed in another version, or in as many versions as have more together.
-const MOST_INSTRS: usize = 400;
-/// The largest number of columns with an own version.
+/// The largest number of columns with an own version: two at each end, as a stencil of five places needs. All versions are computed for
+/// each element.
 const MOST_COLUMNS: i64 = 4;
 
 /// A function of an index for vectors of neighbouring positions.

@@ -19,8 +19,9 @@ use crate::optimize::scalar::scalar_cleanup::{ExecutionCount, NoProducers, clean
 use accel_core::repr::op::{Cmp, Num2, Op2};
 use std::collections::{BTreeSet, HashMap};
 
-/// Scalar functions with more instructions are not computed in two versions.
-const MOST_INSTRS: usize = 400;
+/// Scalar functions with more instructions are not computed in two versions: C compilers take twice as long, and the decisions are a
+/// small part of the work. Chosen.
+pub const MOST_INSTRS: usize = 400;
 
 /// A scalar function of an index, for the indices in the interior.
 pub struct Interior {

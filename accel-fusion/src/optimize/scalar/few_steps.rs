@@ -8,7 +8,8 @@ use crate::kernel::{Instr, Reg, walk};
 use accel_core::repr::Scalar;
 use std::collections::HashMap;
 
-/// The largest number of instructions of all steps.
+/// The largest number of instructions of all steps. In longer loops, the counter and the jump are a small part, and the text of nested
+/// ones would grow fast. Chosen.
 const UNROLLED: usize = 128;
 
 /// The number of steps of a loop, if it is known and small. `outside` tells the constants before the loop.

@@ -10,5 +10,6 @@
 
 /// The limit for little work: some additions and multiplications.
 pub const LITTLE_WORK: usize = 6;
-/// The largest number of reads of a cheap producer.
+/// The largest number of reads of a cheap producer. All of them together repeat at most 24 operations, instead of a number that is
+/// written and read back. Chosen.
 pub const MAX_READS: usize = 4;
