@@ -21,10 +21,9 @@ mod roles;
 mod value;
 
 use crate::kernel::{
-    self, ArrayId, ArrayInfo, Block, IndexVec, Instr, LaneFn, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned,
-    arrays_read, walk,
+    self, ArrayId, Block, Instr, LaneFn, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned, arrays_read, walk,
 };
-use crate::optimize::StridedProduct;
+use crate::optimize::{Place, Rule, StridedProduct, rewrite};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use roles::{Lengths, role};
@@ -42,40 +41,31 @@ pub(crate) fn strips(program: &Program) -> Program {
 
 /// Replaces the strips that define these arrays by their statements, one after the other.
 pub(crate) fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Program {
-    replaced(program, strips, &mut |_, _, _| None)
+    rewrite(program, &mut Replaced { strips, by: |_: &mut Place, _: &[ArrayId], _: &Block| None })
 }
 
 /// As [`dissolve`], but the statements are in finer strips where this is possible: see NOTE [Finer strips].
 pub(crate) fn finer(program: &Program, strips: &BTreeSet<ArrayId>) -> Program {
     let form = |b: Block, results: &[ArrayId]| block(b, results).0;
-    replaced(program, strips, &mut |arrays, to, body| finer::finer(arrays, to, body, &form))
+    let by = |place: &mut Place, to: &[ArrayId], body: &Block| finer::finer(place.arrays, to, body, &form);
+    rewrite(program, &mut Replaced { strips, by })
 }
 
-/// From the arrays, the results of a strip and its body to the statements in its place.
-type Replace<'a> = &'a mut dyn FnMut(&mut IndexVec<ArrayId, ArrayInfo>, &[ArrayId], &Block) -> Option<Vec<Stmt>>;
-
-fn replaced(program: &Program, strips: &BTreeSet<ArrayId>, by: Replace) -> Program {
-    let mut program = program.clone();
-    replace_in_block(&mut program.body, strips, &mut |to, body| by(&mut program.arrays, to, body));
-    program
+/// Replaces the strips that define some arrays. `by` gives the statements in the place of a strip, from its results and its body.
+struct Replaced<'s, F> {
+    strips: &'s BTreeSet<ArrayId>,
+    by: F,
 }
 
-fn replace_in_block(
-    b: &mut Block,
-    strips: &BTreeSet<ArrayId>,
-    by: &mut dyn FnMut(&[ArrayId], &Block) -> Option<Vec<Stmt>>,
-) {
-    let mut stmts = vec![];
-    for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(|b| deep(|| replace_in_block(b, strips, by)));
-        match s.op {
-            Op::Strip { ref to, ref mut body, .. } if to.iter().any(|a| strips.contains(a)) => {
-                stmts.append(&mut by(to, body).unwrap_or_else(|| std::mem::take(&mut body.stmts)));
+impl<F: FnMut(&mut Place, &[ArrayId], &Block) -> Option<Vec<Stmt>>> Rule for Replaced<'_, F> {
+    fn stmt(&mut self, place: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
+        match &mut s.op {
+            Op::Strip { to, body, .. } if to.iter().any(|a| self.strips.contains(a)) => {
+                before.append(&mut (self.by)(place, to, body).unwrap_or_else(|| std::mem::take(&mut body.stmts)));
             }
-            _ => stmts.push(s),
+            _ => before.push(s),
         }
     }
-    b.stmts = stmts;
 }
 
 /// The arrays that strips define.
@@ -149,22 +139,14 @@ struct Known {
 
 /// Forms strips in the blocks of a statement.
 fn with_inner_strips(mut s: Stmt) -> Entry {
-    let mut inside = vec![];
-    let mut inner = |b: &mut Block, results: &[ArrayId]| {
-        let (with_strips, uses) = block(std::mem::take(b), results);
-        *b = with_strips;
-        inside.push(uses);
-    };
-    match &mut s.op {
-        Op::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|(b, results)| inner(b, results)),
-        Op::While { cond, body, .. } => {
-            inner(&mut cond.0, &[cond.1]);
-            inner(&mut body.0, &body.1);
+    let mut uses = BTreeSet::new();
+    if !matches!(s.op, Op::Strip { .. }) {
+        for (b, results) in s.op.blocks_with_results_mut() {
+            let (with_strips, inside) = block(std::mem::take(b), results);
+            *b = with_strips;
+            uses.extend(inside);
         }
-        Op::Recall { step, .. } => inner(&mut step.0, &step.1),
-        _ => {}
     }
-    let mut uses = inside.into_iter().flatten().collect();
     s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut uses));
     match &s.op {
         // The results of its blocks are used there.

@@ -24,16 +24,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Splits loops that define several columns, if only elements and extents of their arrays are used.
 pub fn split(program: &Program) -> Program {
-    let mut whole: BTreeSet<ArrayId> = program.results.iter().copied().collect();
-    used_as_whole(&program.body, &mut whole);
     let mut used = BTreeMap::new();
     used_columns(&program.body, &mut used);
-    rewrite(program, &mut Splitter { whole, used, columns: BTreeMap::new() })
+    rewrite(program, &mut Splitter { whole: used_as_whole(program), used, columns: BTreeMap::new() })
 }
 
-/// Adds the arrays that are used as a whole, not only by reads of elements and extents.
-pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
-    b.walk().for_each(|s| s.op.arrays_used_whole(found));
+/// The arrays that are used as a whole, not only by reads of elements and extents.
+pub fn used_as_whole(program: &Program) -> BTreeSet<ArrayId> {
+    let mut found = program.results.iter().copied().collect();
+    program.body.walk().for_each(|s| s.op.arrays_used_whole(&mut found));
+    found
 }
 
 struct Splitter {

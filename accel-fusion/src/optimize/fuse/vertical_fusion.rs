@@ -36,8 +36,6 @@ fn run_once(
     how: Fusion,
     may_defer: bool,
 ) -> Option<(Program, Facts, State)> {
-    let mut whole = program.results.iter().copied().collect();
-    used_as_whole(&program.body, &mut whole);
     let mut p = Pass {
         program: Program {
             arrays: program.arrays.clone(),
@@ -62,7 +60,7 @@ fn run_once(
         later: vec![],
         reads: vec![],
         places: BTreeMap::new(),
-        whole,
+        whole: used_as_whole(program),
         open: vec![],
         checked: vec![],
         blocks: 0,

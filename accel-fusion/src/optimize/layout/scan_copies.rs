@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lets scans define the copies of their arrays.
 pub(crate) fn define_copies(program: &Program) -> Program {
     // These keep their numbers.
-    let mut whole = program.results.iter().copied().collect();
-    used_as_whole(&program.body, &mut whole);
+    let whole = used_as_whole(program);
     compact(&rewrite(program, &mut DefineCopies { whole, facts: Facts::new(program, false) }))
 }
 
