@@ -27,6 +27,7 @@ fn separated(program: &Program, is_separate: fn(&ScalarFn) -> bool) -> Program {
     rewrite(program, &mut Separated { is_separate })
 }
 
+/// `reduce f` is `a = loop f; reduce a[i]`.
 struct Separated {
     /// Whether an element gets a statement of its own.
     is_separate: fn(&ScalarFn) -> bool,

@@ -22,6 +22,7 @@ pub fn merge(program: &Program) -> Program {
     merged
 }
 
+/// `a = loop f; b = loop g` is `a, b = loop f, g`.
 struct Merge(Facts);
 
 /// The loops of a merged loop: the arrays that each defines, and its body.

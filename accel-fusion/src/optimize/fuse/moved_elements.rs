@@ -12,7 +12,7 @@ use crate::optimize::facts::shape_analysis::Facts;
 use crate::optimize::rules::{Place, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lets sorts move the elements that are read through their positions. The facts are about the arrays of the program.
+/// `p = argsort k; .. x[p[i]]` is `y = argsort k moved x; .. y[i]`. The facts are about the arrays of the program.
 pub struct MoveElements<'f>(pub &'f Facts);
 
 impl Rule for MoveElements<'_> {

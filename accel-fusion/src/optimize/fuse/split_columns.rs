@@ -36,6 +36,7 @@ pub fn used_as_whole(program: &Program) -> BTreeSet<ArrayId> {
     found
 }
 
+/// `a = loop f, g` is `b = loop f; c = loop g`.
 struct Splitter {
     whole: BTreeSet<ArrayId>,
     /// The used columns: those whose register is used in some read.

@@ -13,7 +13,7 @@ use crate::optimize::rules::{Place, Rule};
 use crate::optimize::scalar::recomputation::{LITTLE_WORK, MAX_READS};
 use std::collections::BTreeSet;
 
-/// Lets products compute their operands where they read them, if the elements take little work.
+/// `x = loop f; reduce x[i, k] * y[k, j]` is `reduce f(i, k) * y[k, j]`, if `f` takes little work.
 pub(crate) struct ComputeOperands;
 
 impl Rule for ComputeOperands {

@@ -20,6 +20,7 @@ pub(crate) fn define_copies(program: &Program) -> Program {
     compact(&rewrite(program, &mut DefineCopies { whole, facts: Facts::new(program, false) }))
 }
 
+/// `a = scan r; b = loop a[i]` is `b = scan r`.
 struct DefineCopies {
     whole: BTreeSet<ArrayId>,
     facts: Facts,
