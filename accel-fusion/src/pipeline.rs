@@ -21,7 +21,7 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, ComputeOperands, Fusion, InPlace, REWRITES, Share, StepCheck, TransposeOperands, compact,
+    Assumptions, ComputeOperands, Decisions, Fusion, InPlace, REWRITES, Share, StepCheck, TransposeOperands, compact,
     define_copies, hoist_checks, hoist_checks_of_states, merge, rewrite, scans_down, split, sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
@@ -116,6 +116,8 @@ const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(rewrite(p, &mut InP
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.
 const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
+/// Decides once what is decided twice in a row, and computes matrices in the branches that sum them.
+const DECISIONS: Pass = Pass { name: "decisions", run: |p, _| Ok(rewrite(p, &mut Decisions)) };
 /// Lets scans of columns write their results where the columns are.
 const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(scans_down(p)) };
 /// Lets scans define the copies of their results.
@@ -202,7 +204,7 @@ impl Target {
         let own = match self {
             Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
-            Target::Processor => vec![HOIST, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
+            Target::Processor => vec![HOIST, DECISIONS, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
             Target::Graphics => vec![OPERANDS, TAPES],
         };
         COMMON.into_iter().chain(own)

@@ -23,6 +23,7 @@
 //! | `fuse/rewrites` | the rewrites of fusion by name, and its options |
 //! | `fuse/horizontal_fusion` | merges loops over the same index space |
 //! | `fuse/common_statements` | computes equal arrays once |
+//! | `fuse/decisions` | decides once what is decided twice, and computes matrices in the branches that sum them |
 //! | `sums/scattered_products` | adds the products of sums where they belong |
 //! | `sums/permute_sums` | adds the elements of permutations where they belong |
 //! | `sums/product_sums` | sums of sums of products as one reduction |
@@ -53,6 +54,7 @@ mod sums;
 pub use facts::shape_analysis::Assumptions;
 pub use facts::strided_product::{Digit, Factor, StridedProduct, Sum};
 pub(crate) use fuse::common_statements::Share;
+pub(crate) use fuse::decisions::Decisions;
 pub(crate) use fuse::horizontal_fusion::merge;
 pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
 pub(crate) use fuse::split_columns::split;

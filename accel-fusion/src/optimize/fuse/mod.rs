@@ -2,6 +2,7 @@
 
 pub mod accumulators;
 pub mod common_statements;
+pub mod decisions;
 pub mod fused_program;
 pub mod horizontal_fusion;
 pub mod moved_elements;

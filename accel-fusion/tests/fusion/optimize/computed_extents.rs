@@ -1,8 +1,8 @@
 //! Extents that are computed numbers do not keep arrays in memory.
 
 use accel_core::prelude::*;
-use accel_fusion::kernel::{Op, Program};
-use accel_fusion::pipeline::{lower, optimize};
+use accel_fusion::kernel::{ArrayId, Block, Op, Program, Stmt};
+use accel_fusion::pipeline::{Target, lower, optimize, optimize_for};
 use accel_fusion::simplify;
 
 type N = Acc<Scalar<i64>>;
@@ -13,10 +13,21 @@ pub fn optimized<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Program {
     optimize(&lower(&simple).unwrap(), true).unwrap().program.into_inner()
 }
 
-/// The number of matrices with columns that the statements of a program define.
+/// The number of matrices with columns that a run of a program stores, without those that strips keep a part of.
 pub fn matrices(p: &Program) -> usize {
-    let defined = p.body.walk().flat_map(|s| s.op.defines());
-    defined.filter(|a| p.arrays[*a].rank > 1 && !p.arrays[*a].columns.is_empty()).count()
+    fn stored(p: &Program, b: &Block) -> usize {
+        let own = |s: &Stmt| {
+            let is_matrix = |a: &&ArrayId| p.arrays[**a].rank > 1 && !p.arrays[**a].columns.is_empty();
+            let inner = match &s.op {
+                Op::If { then, otherwise, .. } => stored(p, &then.0).max(stored(p, &otherwise.0)),
+                Op::Strip { .. } => 0,
+                op => op.blocks().into_iter().map(|b| stored(p, b)).sum(),
+            };
+            s.op.defines().iter().filter(is_matrix).count() + inner
+        };
+        b.stmts.iter().map(own).sum()
+    }
+    stored(p, &p.body)
 }
 
 /// The number of statements that compute something.
@@ -74,6 +85,51 @@ fn gradients_store_no_matrix_either() {
         let (computed, given) = (gradient(|n, _| the(n)), gradient(|_, x| x.len()));
         assert_eq!(matrices(&computed), matrices(&given), "{computed}\n{given}");
         assert!(!computed.body.stmts.iter().any(|s| matches!(s.op, Op::Permute { .. })), "{computed}");
+    }
+}
+
+/// The adjoint of a matrix that two decisions read is computed in the branches of one, and there in strips.
+#[test]
+fn decided_sums_of_one_matrix_keep_parts_of_it() {
+    type All = fn(V, Exp<i64>, Exp<i64>) -> Exp<f64>;
+    let pairs: [All; 3] = [
+        |x, i, j| ((x.at(j) - x.at(i)) * (x.at(i) - x.at(j))).exp(),
+        |x, i, j| (x.at(i) * x.at(j)).sin() * x.at(j),
+        |x, i, j| (x.at(i) * 2.0).exp() + (x.at(i) * x.at(j)).tanh(),
+    ];
+    for f in pairs {
+        let f = afun(move |n: N, x: V| {
+            let n = the(n);
+            sum_all(map(|y| y * y, generate((n, n), move |(i, j)| f(x, i, j))))
+        });
+        let gradient = accel_ad::grad(&f.by(|(_, x)| x));
+        let lowered = lower(&simplify(gradient.program().unwrap()).unwrap().0).unwrap();
+        let p = optimize_for(&lowered, Target::Processor, true).unwrap().program.into_inner();
+        let Some(Op::If { then, otherwise, .. }) =
+            p.body.stmts.iter().map(|s| &s.op).find(|op| matches!(op, Op::If { to, .. } if !to.is_empty()))
+        else {
+            panic!("a decision\n{p}")
+        };
+        assert_eq!(
+            p.body.stmts.iter().filter(|s| matches!(&s.op, Op::If { to, .. } if !to.is_empty())).count(),
+            1,
+            "{p}"
+        );
+        let is_stored =
+            |s: &Stmt| s.op.defines().iter().any(|a| p.arrays[*a].rank > 1 && !p.arrays[*a].columns.is_empty());
+        assert!(!p.body.stmts.iter().chain(&then.0.stmts).any(is_stored), "{p}");
+        assert!(otherwise.0.stmts.iter().any(|s| matches!(s.op, Op::Permute { .. })), "{p}");
+        for (n, len) in [(0, 3), (1, 1), (2, 3), (3, 3), (4, 3), (-1, 2)] {
+            let x = Array::vector((0..len).map(|k| (k as f64).sin() * 0.5).collect());
+            let run = |backend: &dyn accel_core::backend::Backend| {
+                let found = Compiled::new(backend, &gradient).unwrap().run((&Array::scalar(n), &x));
+                found.map(|by_x| by_x.to_vec()).map_err(|e| e.to_string())
+            };
+            match (run(&accel_fusion::OptimizedEvaluator), run(&accel_core::interp::Interpreter)) {
+                (Ok(x), Ok(y)) => assert!(x.iter().zip(&y).all(|(x, y)| (x - y).abs() <= 1e-13), "{x:?}, {y:?}"),
+                (x, y) => assert_eq!(x, y),
+            }
+        }
     }
 }
 
