@@ -14,10 +14,15 @@ pub enum Agreement {
     /// The innermost extent of the first shape equals the outermost extent of the second: the operation multiplies rows
     /// by columns.
     Inner,
+    /// As `Inner`, for two shapes of the same rank whose outer extents are equal: the operation multiplies pairs of matrices.
+    Matrices,
     /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
     /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum, which is
     /// some number that is no extent if it is larger than any extent.
     Segments,
+    /// Both shapes are the same numbers: the second one as a user wrote them, the first one after they are moved to where they may be, so the
+    /// error tells the bound.
+    Bounds,
     /// The outermost extents are equal: the operation takes one row of each array at a time.
     Rows,
     /// The first shape is one that an array can have. The second one has no dimensions.
@@ -33,10 +38,12 @@ pub enum Agreement {
 
 impl Agreement {
     /// The names in printed programs.
-    pub const ALL: [Agreement; 9] = [
+    pub const ALL: [Agreement; 11] = [
         Agreement::All,
+        Agreement::Bounds,
         Agreement::Outer,
         Agreement::Inner,
+        Agreement::Matrices,
         Agreement::Segments,
         Agreement::Rows,
         Agreement::Extents,
@@ -49,8 +56,10 @@ impl Agreement {
     pub fn name(self) -> &'static str {
         match self {
             Agreement::All => "all",
+            Agreement::Bounds => "bounds",
             Agreement::Outer => "outer",
             Agreement::Inner => "inner",
+            Agreement::Matrices => "matrices",
             Agreement::Segments => "segments",
             Agreement::Rows => "rows",
             Agreement::Extents => "extents",
@@ -82,9 +91,11 @@ impl Agreement {
     pub fn pairs(self, left: usize, right: usize) -> Option<Vec<(usize, usize)>> {
         let same = |n: usize| (0..n).map(|dim| (dim, dim)).collect();
         match self {
-            Agreement::All => (left == right).then(|| same(left)),
+            Agreement::All | Agreement::Bounds => (left == right).then(|| same(left)),
             Agreement::Outer => (left == right && left > 0).then(|| same(left - 1)),
             Agreement::Inner => (left > 0 && right > 0).then(|| vec![(left - 1, 0)]),
+            Agreement::Matrices => (left == right && left > 1)
+                .then(|| (0..left - 2).map(|dim| (dim, dim)).chain([(left - 1, left - 2)]).collect()),
             Agreement::Segments => (left == 1 && right > 0).then(|| vec![(0, right - 1)]),
             Agreement::Rows => (left > 0 && right > 0).then(|| vec![(0, 0)]),
             Agreement::Extents | Agreement::Size | Agreement::Inside | Agreement::Nonempty => None,
@@ -129,6 +140,11 @@ impl Agreement {
             Agreement::Nonempty => {
                 let expected = "a non-empty innermost dimension".into();
                 return Error::Shape { op, expected, found: format!("shape {left:?}") };
+            }
+            Agreement::Bounds if let Some((bound, n)) = left.iter().zip(right).find(|(bound, n)| bound != n) => {
+                let side = if bound > n { "least" } else { "most" };
+                let found = if right.len() == 1 { n.to_string() } else { format!("{n} in {right:?}") };
+                return Error::Shape { op, expected: format!("at {side} {bound}"), found };
             }
             _ => {}
         }
@@ -191,6 +207,8 @@ mod tests {
         let product = "`f`: expected shapes [n, m] and [m, p], found [2, 3] and [4, 3]";
         assert_eq!(text(Agreement::Inner, &[2, 3], &[4, 3]), product);
         assert_eq!(text(Agreement::Inner, &[2, 3], &[4]), "`f`: expected shapes [n, m] and [m], found [2, 3] and [4]");
+        let pairs = "`f`: expected shapes [n, m, p] and [n, p, q], found [2, 3, 2] and [2, 3, 4]";
+        assert_eq!(text(Agreement::Matrices, &[2, 3, 2], &[2, 3, 4]), pairs);
         let rows = "`f`: expected shapes [n, m, p] and [n, m, q], found [2, 3, 1] and [2, 4, 1]";
         assert_eq!(text(Agreement::Outer, &[2, 3, 1], &[2, 4, 1]), rows);
         let first = "`f`: expected shapes [n, m] and [n, p, q], found [2, 3] and [4, 3, 3]";
@@ -215,6 +233,9 @@ mod tests {
         assert!(matches!(large, Err(Error::Memory { shape, .. }) if shape == [1 << 40, 1 << 40]));
         let other = "`f`: expected a shape of 3 elements, as [3] has, found [3, 4], which has 12";
         assert_eq!(text(Agreement::Size, &[3, 4], &[3]), other);
+        assert_eq!(text(Agreement::Bounds, &[2, 0], &[2, -1]), "`f`: expected at least 0, found -1 in [2, -1]");
+        assert_eq!(text(Agreement::Bounds, &[8], &[9]), "`f`: expected at most 8, found 9");
+        assert_eq!(text(Agreement::Bounds, &[2, 0], &[2, 0]), "agree");
         assert_eq!(text(Agreement::Inside, &[7, -1], &[8, 2]), "`f`: index [7, -1] is outside the shape [8, 2]");
         let empty = "`f`: expected a non-empty innermost dimension, found shape [2, 0]";
         assert_eq!(text(Agreement::Nonempty, &[2, 0], &[]), empty);

@@ -144,7 +144,7 @@ pub(super) fn bounded<L: Shape, Sh: Shape, T: Elt>(
         n.max(least).min(most)
     });
     let inside = from_components::<L>(&inside.collect::<Vec<_>>());
-    agree_shapes(site, Agreement::All, inside, from_components::<L>(numbers), xs)
+    agree_shapes(site, Agreement::Bounds, inside, from_components::<L>(numbers), xs)
 }
 
 /// The array `xs`, after a check that each step is at least 1.

@@ -32,9 +32,8 @@ type Arr<Sh, T> = Acc<Array<Sh, T>>;
 pub fn bmm<T: Num>(a: Arr<Dim3, T>, b: Arr<Dim3, T>) -> Arr<Dim3, T> {
     let site = ("bmm", Location::caller());
     let _site = attribute_to(site.0, site.1);
-    let b = agree(site, Agreement::Rows, a, b);
-    let ((_, n, _), (_, m, p)) = (a.shape(), b.shape());
-    let b = agree_shapes(site, Agreement::Inner, shape(a), (m, p).into_shape(), b);
+    let b = agree(site, Agreement::Matrices, a, b);
+    let ((_, n, _), (_, _, p)) = (a.shape(), b.shape());
     sum(zip_with_min(|x, y| x * y, replicate((All, All, p, All), a), replicate((All, n, All, All), b.axis::<1>())))
 }
 

@@ -171,12 +171,12 @@ fn wrong_steps(t: &Suite) {
     let line = line!() - 1;
     for n in [0usize, 1, 2, 5] {
         for step in [0, -1, i64::MIN] {
-            let text = format!("`slice` at {}:{line}: expected shapes [n] and [n], found [1] and [{step}]", file!());
+            let text = format!("`slice` at {}:{line}: expected at least 1, found {step}", file!());
             t.fails(prog.clone(), (&Array::scalar(step), &array::<Dim1, f64>(&[n])), &text);
         }
     }
     let prog = afun(|xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| set_slice(xs, every(0, ..), ys));
-    let text = format!("`set_slice` at {}:{}: expected shapes [n] and [n], found [1] and [0]", file!(), line!() - 1);
+    let text = format!("`set_slice` at {}:{}: expected at least 1, found 0", file!(), line!() - 1);
     t.fails(prog, (&array::<Dim1, f64>(&[3]), &array::<Dim1, f64>(&[3])), &text);
     let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| slice(every(the(step), between(4, 2)), xs));
     let line = line!() - 1;
@@ -192,15 +192,15 @@ fn extents_that_would_wrap(t: &Suite) {
     let repeated = afun(|k: Acc<Scalar<i64>>, m: Acc<Matrix<f64>>| tile((1, the(k)), m));
     let line = line!() - 1;
     for k in [1i64 << 62, i64::MAX, -1, i64::MIN] {
-        let shapes = format!("[1, {}] and [1, {k}]", if k < 0 { 0 } else { most / 4 });
-        let text = format!("`tile` at {}:{line}: expected shapes [n, m] and [n, m], found {shapes}", file!());
+        let bound = if k < 0 { "least 0".into() } else { format!("most {}", most / 4) };
+        let text = format!("`tile` at {}:{line}: expected at {bound}, found {k} in [1, {k}]", file!());
         t.fails(repeated.clone(), (&Array::scalar(k), &m), &text);
     }
     let wider = afun(|k: Acc<Scalar<i64>>, m: Acc<Matrix<f64>>| pad((0, 0), (1, the(k)), Clamp, m));
     let line = line!() - 1;
     for k in [i64::MIN, i64::MAX, i64::MIN + 7, most + 1] {
-        let shapes = format!("[1, {}] and [1, {k}]", if k < 0 { 0 } else { most });
-        let text = format!("`pad` at {}:{line}: expected shapes [n, m] and [n, m], found {shapes}", file!());
+        let bound = if k < 0 { "least 0".into() } else { format!("most {most}") };
+        let text = format!("`pad` at {}:{line}: expected at {bound}, found {k} in [1, {k}]", file!());
         t.fails(wider.clone(), (&Array::scalar(k), &m), &text);
     }
 }

@@ -33,11 +33,11 @@ fn read<Sh: Shape, T: Elt>(xs: &Array<Sh, T>, ix: &[i64], place: Option<Place>) 
 
 /// A negative width would cut elements off.
 fn negative_widths(t: &Suite) {
-    let text = |line: u32, shapes: &str| format!("`pad` at {}:{line}: expected shapes {shapes}", file!());
-    let in_rows = text(line!() + 1, "[n, m] and [n, m], found [1, 0] and [1, -1]");
+    let text = |line: u32, found: &str| format!("`pad` at {}:{line}: expected at least 0, found {found}", file!());
+    let in_rows = text(line!() + 1, "-1 in [1, -1]");
     let prog = afun(|width: Acc<Scalar<i64>>, m: Acc<Matrix<f64>>| pad((1, the(width)), (0, 2), Clamp, m));
     t.fails(prog, (&Array::scalar(-1), &array::<Dim2, f64>(&[2, 3])), &in_rows);
-    let in_vector = text(line!() + 1, "[n] and [n], found [0] and [-2]");
+    let in_vector = text(line!() + 1, "-2");
     let prog = afun(|v: Acc<Vector<f64>>| sum(pad(0, -2, Constant(0.0), v)));
     t.fails(grad(prog), &array::<Dim1, f64>(&[5]), &in_vector);
 }
