@@ -36,7 +36,7 @@ impl Rule for Share {
     }
 
     fn block(&mut self, _: &mut Place, b: &mut Block, results: &mut [ArrayId]) {
-        results.iter_mut().for_each(|a| self.same.array(a));
+        self.same.arrays(results);
         // What a block defines is not visible outside.
         let own: BTreeSet<_> = b.stmts.iter().flat_map(|s| s.op.defines()).collect();
         self.seen.retain(|_, arrays| arrays.iter().all(|a| !own.contains(a)));

@@ -113,7 +113,7 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     {
         return;
     }
-    if pass.how.strided && pass.how.does(SCATTERED_PRODUCTS) && scattered_products(pass, &p, site) {
+    if pass.rewrites(SCATTERED_PRODUCTS, site, |pass| scattered_products(pass, &p, site)) {
         return;
     }
     scattered(pass, p, target, site);

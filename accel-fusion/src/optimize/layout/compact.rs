@@ -107,7 +107,8 @@ impl Numbers {
     pub(crate) fn array(&self, a: &mut ArrayId) {
         *a = self.numbers.get(a).copied().unwrap_or(*a);
     }
-    fn arrays(&self, all: &mut [ArrayId]) {
+    /// The same for several arrays.
+    pub(crate) fn arrays(&self, all: &mut [ArrayId]) {
         all.iter_mut().for_each(|a| self.array(a));
     }
     /// Gives all arrays in a block their new numbers.

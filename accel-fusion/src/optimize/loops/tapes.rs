@@ -400,7 +400,7 @@ impl Pass {
         self.drop_results(&mut body.0, |a| copies.contains_key(a));
         let names = Numbers::from(copies);
         names.block(&mut body.0);
-        body.1.iter_mut().for_each(|a| names.array(a));
+        names.arrays(&mut body.1);
     }
 }
 

@@ -70,7 +70,7 @@ impl Rule for SumsOfLoops<'_> {
                     drop_outputs(&mut b.stmts[k].op, self.arrays, |a| *a != sum.to);
                     let names = Numbers::from(BTreeMap::from([(sum.to, sum.with)]));
                     names.block(b);
-                    results.iter_mut().for_each(|a| names.array(a));
+                    names.arrays(results);
                 }
             }
         }
