@@ -390,5 +390,5 @@ fn convolutions() {
     }
     // Weights that are larger than the image have no place.
     let (image, large) = (mixed([1, 1, 2, 2], 4, 0), mixed([1, 1, 3, 1], 3, 0));
-    failure(of(Conv::default()), (&large, &image), &["`conv2d` at ", "[1, 1, 2, 1] and [1, 1, 3, 1]"]);
+    failure(of(Conv::default()), (&large, &image), &["`conv2d` at ", "expected at most 2, found 3 in [1, 1, 3, 1]"]);
 }
