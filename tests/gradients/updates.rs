@@ -203,7 +203,39 @@ fn recurrences() -> Vec<fn(V) -> V> {
         |a| aiterate_indexed((a.len() - 1).min(a.len() * 7), next, a),
         |a| aiterate_indexed((a.len() / 2).max(a.len() - 2), next, a),
         |a| aiterate_indexed(a.len() + 1, |k, y: V| set(y, k / 2, y.at(k / 2).sin()), concat(a, fill(2, 0.5))),
+        |a| steps(a.len() - 1, next, a),
+        |a| {
+            let step = |(y, k): (V, Count), x| ((next(the(k), y), succ(k)), map(|x| x * y.at(0), x));
+            let ((y, _), rows) = map_accum_l(step, (a, unit(0i64)), tail(a));
+            concat(y, rows)
+        },
+        |a| {
+            let step = |k, (y, z): (V, V)| (next(k, y), set(z, k + 1, (z.at(k) * y.at(k)).cos()));
+            let (y, z) = aiterate_indexed(a.len() - 1, step, (a, map(|x| x.sin(), a)));
+            zip_with(|y, z| y * z, y, z)
+        },
+        |a| aiterate_indexed(a.len() - 1, |k, y| acond((k % 2).eq(0), next(k, y), y), a),
     ]
+}
+
+/// The same with updates of rows and of columns.
+#[test]
+fn numbers_of_steps_of_row_updates() {
+    let rows: [fn(V) -> M; 2] = [
+        |a| {
+            let step = |k: Exp<i64>, m: M| set_row(m, k + 1, map(|x| (x * 0.5).sin(), slice((k, All), m)));
+            aiterate_indexed(a.len() - 1, step, matrix(a))
+        },
+        |a| {
+            let step = |k: Exp<i64>, m: M| set_slice(m, (All, k + 1), map(|x| (x * 0.5).sin(), slice((All, k), m)));
+            aiterate_indexed(a.len() - 1, step, generate((2, a.len()), |(i, j)| a.at(j) * (i + 1).cast::<f64>()))
+        },
+    ];
+    for f in rows {
+        jacobian(Few(Any), f);
+        let f = afun(move |a: V| sum_all(map(|x| x * x, f(a))));
+        in_proportion(&optimized_gradient(&f), 2);
+    }
 }
 
 /// An adjoint is read before it is changed, also if two terms read it.
