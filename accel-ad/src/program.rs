@@ -65,7 +65,8 @@ fn parts<'p, 'c>(by: Option<&Program>, p: &Opened<'p, '_>, c: Guard<'c>) -> Resu
 fn gradient<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, mode: Reverse) -> Result<Program> {
     fresh4(|m, s, k, l| {
         let x = Idx::zero(&p.arg);
-        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(Size::nil().push()), m);
+        let primal =
+            label(&p.body, &Renaming::embedding(&Thinning::from_nil()).push(&x), &ACode::start(Size::nil().push()), m);
         let seed = seed(&p.result, mode == Reverse::WithAux, &primal.code, s).ok_or_else(|| Error::Type {
             op: "gradient".into(),
             expected: "a program whose result is one floating-point number (use `vjp` for others)".into(),
@@ -120,7 +121,8 @@ fn pullback<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<Prog
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
         let dy = x.code.emit(&to_tangent(&v.snd()).weaken(&x.up), k2);
         let x = dy.up.at(&x.var);
-        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(dy.code.size), m);
+        let primal =
+            label(&p.body, &Renaming::embedding(&Thinning::from_nil()).push(&x), &ACode::start(dy.code.size), m);
         let given_dy = Acc::var(&primal.up.at(&dy.var));
         let seed = given(&primal.code, &Acc::var(&primal.var), &given_dy, ("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
@@ -178,7 +180,8 @@ fn pushforward<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<P
         let both = ArraysTy::pair(&p.arg, &by.result);
         let v = Acc::var(&Idx::zero(&both));
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
-        let chosen = label(&by.body, &Env::empty().push(&x.var, &p.arg), &ACode::start(x.code.size), k2);
+        let chosen =
+            label(&by.body, &Renaming::embedding(&Thinning::from_nil()).push(&x.var), &ACode::start(x.code.size), k2);
         let d = to_tangent(&v.snd()).weaken(&x.up.then(&chosen.up));
         let d = given(&chosen.code, &Acc::var(&chosen.var), &d, ("jvp", at), l);
         // The tangent of the argument has the chosen parts as components, and is zero elsewhere. Reverse mode of the

@@ -2,6 +2,7 @@
 
 use super::code::{ACode, total};
 use super::dual::reverse;
+use super::label::tape;
 use super::state::ADual;
 use super::tuples::give;
 use crate::used::Used;
@@ -60,52 +61,18 @@ fn branch<'p, 'm, B, A, A2, R>(
     m: Guard<'m>,
 ) -> Result<Branch<'p, 'm, A, A2>> {
     fresh1(|n| {
-        let tape = spine(e, &ATele::nil(), st.adj.label_size(), n);
-        let Replay { code: again, emb, up } = replay(&tape.tele, &st.emb, st.code.size, p);
-        let mut adj = Contributions::new(tape.size, again.size);
-        adj.add(&tape.res, &d.weaken(&up));
+        let branch = tape(e, st.adj.label_size(), n);
+        let tape = &branch.code.tele;
+        let Replay { code: again, emb, up } = replay(tape, &st.emb, st.code.size, p);
+        let mut adj = Contributions::new(branch.code.size, again.size);
+        adj.add(&branch.var, &d.weaken(&up));
         // Labels after this conditional are not needed any more.
         let mut activity = std::mem::take(&mut st.activity);
-        activity.enter(&tape.tele, st.adj.label_size());
+        activity.enter(tape, st.adj.label_size());
         let inner = ADual { code: ACode::start(again.size), adj, emb, used: Used::default(), activity };
-        let mut dual = reverse(&tape.tele, inner, m)?;
+        let mut dual = reverse(tape, inner, m)?;
         st.activity = std::mem::take(&mut dual.activity);
         Ok(Branch { again: again.tele, size: again.size, dual })
-    })
-}
-
-/// The normal form of a computation: a telescope and the variable of the result.
-pub struct Spine<'m, A, R> {
-    pub tele: ATele<A, X<'m>>,
-    pub size: Size<X<'m>>,
-    pub res: Idx<X<'m>, R>,
-}
-
-pub fn spine<'m, A, A1, R>(e: &Acc<A1, R>, tele: &ATele<A, A1>, size: Size<A1>, m: Guard<'m>) -> Spine<'m, A, R> {
-    fresh3(|a, b, r| {
-        let (a, b, r) = (name(a), name(b), name(r));
-        let s = deep(|| spine_(&e.cast_env(b).cast(r), &tele.cast_all(a, b), size.cast(b), m));
-        Spine { tele: s.tele.cast_all(a.sym(), Equal::refl()), size: s.size, res: s.res.cast(r.sym()) }
-    })
-}
-
-fn spine_<'m, 'a, 'b, 'r>(
-    e: &Acc<X<'b>, X<'r>>,
-    tele: &ATele<X<'a>, X<'b>>,
-    size: Size<X<'b>>,
-    m: Guard<'m>,
-) -> Spine<'m, X<'a>, X<'r>> {
-    fresh1(|n| match e.view(n) {
-        AccView::Let(b, body, q) => spine(&body, &tele.snoc(&b).cast(q.sym()), size.push().cast(q.sym()), m),
-        AccView::Var(i) => {
-            let w = name(m);
-            Spine { tele: tele.cast(w), size: size.cast(w), res: i.cast_env(w) }
-        }
-        _ => {
-            let w = name(m);
-            let res = Idx::zero(e.ty()).cast_env(w);
-            Spine { tele: tele.snoc(e).cast(w), size: size.push().cast(w), res }
-        }
     })
 }
 

@@ -139,7 +139,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 return AForward { code: code.rename(q), var, tan, up: Thinning::id().to(q) };
             }
             _ if !has_tangent(e.ty()) => {
-                return AForward::constant(code.emit(&rename_acc(e, &arrays.values), m));
+                return AForward::constant(code.emit(&rename_acc(e, &(&arrays.values).into()), m));
             }
             AccView::Let(b, body, q) => {
                 let b = forward(&b, arrays, code, p);
@@ -153,7 +153,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
         };
         match op {
             AccOp::Unit { .. } | AccOp::Argsort { .. } => {
-                AForward::constant(code.emit(&rename_acc(e, &arrays.values), m))
+                AForward::constant(code.emit(&rename_acc(e, &(&arrays.values).into()), m))
             }
             AccOp::Pair { a, b, eq } => {
                 let (a, b, _) = both(&a, &b, arrays, code, r);
@@ -425,7 +425,7 @@ fn forward_while<'m, B, A0, A, R>(
         let up = Thinning::shift().then(&x.up).then(&dx.up);
         let inner =
             arrays.weaken(&init.up).weaken(&up).push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var)).cast(w.eq.sym());
-        let cond = dx.code.close(&rename_acc(&w.cond, &inner.values));
+        let cond = dx.code.close(&rename_acc(&w.cond, &(&inner.values).into()));
         let f = forward(&w.body, &inner, &dx.code, h);
         let body = f.code.close(&Acc::pair(&Acc::var(&f.var), &f.tangent()));
         let all = init.then(&Acc::while_(&cond, &body, &start, at), &SparseTangent::zero(), r);
@@ -458,7 +458,7 @@ fn forward_loop<'m, B, A0, A, S, P, Y>(
             Trips::While(cond) => {
                 let state = Acc::var(&Idx::zero(&pairs.0)).fst();
                 let below = arrays.values.weaken(&Thinning::shift()).push(&Idx::zero(&s), &s);
-                let cond = rename_acc(cond, &below);
+                let cond = rename_acc(cond, &(&below).into());
                 Trips::While(Acc::let_(&state, &cond.weaken(&Thinning::shift().lift())))
             }
             Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &arrays.values), *dir),

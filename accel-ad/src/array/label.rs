@@ -1,6 +1,9 @@
 //! The label and primal pass for arrays. It expects any program. It establishes a telescope in which the arguments of
 //! every array operation are variables, their labels (see the glossary of the book: label pass, telescope). The
 //! telescope computes the same as the program; it stores nothing else for the dual.
+//!
+//! Bodies of loops and branches stay as they are until the dual pass needs their telescopes. What computes them again, in a nest
+//! once for each loop around, so contains no more than the program.
 
 use super::code::{ACode, AEmitted};
 use crate::builders::{fun1, has_tangent, index_op, int, unit};
@@ -12,14 +15,14 @@ use frunk::{HCons, HNil};
 /// Emits `e`. `env` maps its variables to labels.
 pub fn label<'m, B, A0, A, R>(
     e: &Acc<A0, R>,
-    env: &Env<IdxF<A>, A0>,
+    env: &Renaming<A0, A>,
     code: &ACode<B, A>,
     m: Guard<'m>,
 ) -> AEmitted<'m, B, A, R> {
     fresh4(|a0, a1, b, r| {
         let (a0, a1, b, r) = (name(a0), name(a1), name(b), name(r));
         let code = ACode { tele: code.tele.cast_all(b, a1), size: code.size.cast(a1) };
-        let env = env.cast_all(a0, a1);
+        let env = env.cast(a0, a1);
         let l = deep(|| label_(&e.cast_env(a0).cast(r), &env, &code, m));
         AEmitted {
             code: ACode { tele: l.code.tele.cast_all(b.sym(), Equal::refl()), size: l.code.size },
@@ -31,7 +34,7 @@ pub fn label<'m, B, A0, A, R>(
 
 fn label_<'m, 'a, 'b, 'z, 'r>(
     e: &Acc<X<'z>, X<'r>>,
-    env: &Env<IdxF<X<'a>>, X<'z>>,
+    env: &Renaming<X<'z>, X<'a>>,
     code: &ACode<X<'b>, X<'a>>,
     m: Guard<'m>,
 ) -> AEmitted<'m, X<'b>, X<'a>, X<'r>> {
@@ -45,11 +48,11 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
             }
             AccView::Let(b, body, q) => {
                 let b = label(&b, env, code, p);
-                let env = env.weaken(&b.up).push(&b.var, b.var.ty()).cast_env(q.sym());
+                let env = env.weaken(&b.up).push(&b.var).cast(q.sym(), Equal::refl());
                 let e = label(&body, &env, &b.code, m);
                 return AEmitted { up: b.up.then(&e.up), code: e.code, var: e.var };
             }
-            AccView::While(_) | AccView::Loop(..) if !has_tangent(e.ty()) => return code.emit(&rename_acc(e, env), m),
+            AccView::While(_) | AccView::Loop(..) if !has_tangent(e.ty()) => return code.emit(&inner(e, env), m),
             AccView::While(w) => {
                 let w = without_list(&w);
                 let all = loop_(&w, env, code, at, p);
@@ -63,7 +66,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
         };
         let none = &Moved(env);
         match op {
-            AccOp::Unit { .. } => code.emit(&rename_acc(e, env), m),
+            AccOp::Unit { .. } => code.emit(&inner(e, env), m),
             AccOp::Generate { sh, f, eq } => code.emit(
                 &Acc::generate(&e.ty().cast(eq).sh_elt().0, &none.exp(&sh), &none.fun1(&f), at).cast(eq.sym()),
                 m,
@@ -75,7 +78,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 })
             }
             AccOp::Cond { cond, then, otherwise } => {
-                let (t, f) = (normal(&then, env, code.size), normal(&otherwise, env, code.size));
+                let (t, f) = (inner(&then, env), inner(&otherwise, env));
                 code.emit(&Acc::cond(&none.exp(&cond), &t, &f, at), m)
             }
             AccOp::Pair { a, b, eq } => {
@@ -136,7 +139,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
 /// Emits a loop in normal form, and its result.
 fn loop_<'m, B, A0, A, S, P, Y>(
     w: &ALoop<A0, S, P, Y>,
-    env: &Env<IdxF<A>, A0>,
+    env: &Renaming<A0, A>,
     code: &ACode<B, A>,
     at: Src,
     m: Guard<'m>,
@@ -156,26 +159,22 @@ fn loop_<'m, B, A0, A, S, P, Y>(
 /// Emits a loop that also lists the states before its steps.
 fn listed<'m, B, A0, A, S, P, Y>(
     w: &ALoop<A0, S, P, Y>,
-    env: &Env<IdxF<A>, A0>,
+    env: &Renaming<A0, A>,
     code: &ACode<B, A>,
     at: Src,
     m: Guard<'m>,
 ) -> AEmitted<'m, B, A, (S, Batched<(Y, S)>)> {
     fresh1(|k| {
         let (init, xs, env) = both(&w.init, &w.xs, env, code, k);
-        let (s, t) = (w.init.ty().clone(), w.argument());
+        let t = w.argument();
         let argument = Acc::var(&Idx::zero(&t));
-        let inner = env.weaken(&Thinning::shift()).push(&Idx::zero(&t), &t);
         let trips = match &w.trips {
-            Trips::While(cond) => {
-                let state = env.weaken(&Thinning::shift()).push(&Idx::zero(&s), &s);
-                Trips::While(rename_acc(cond, &state))
-            }
+            Trips::While(cond) => Trips::While(inner(cond, &env.below(w.init.ty()))),
             Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &env), *dir),
         };
         let next = Acc::var(&Idx::zero(w.body.ty()));
         let entry = Acc::pair(&next.snd(), &argument.fst().weaken(&Thinning::shift()));
-        let body = normal(&Acc::let_(&w.body, &Acc::pair(&next.fst(), &entry)), &inner, xs.code.size.push());
+        let body = inner(&Acc::let_(&w.body, &Acc::pair(&next.fst(), &entry)), &env.below(&t));
         let loop_ = ALoop { user: w.user, trips, init: Acc::var(&init), xs: Acc::var(&xs.var), body };
         then(&xs, &Acc::loop_(&loop_, at), m)
     })
@@ -221,12 +220,17 @@ fn part_of<'m, 'k, B, A, P, R>(
     m: Guard<'m>,
 ) -> AEmitted<'m, B, A, R> {
     let t = whole.var.ty();
-    let e = label(&part(Acc::var(&Idx::zero(t))), &Env::empty().push(&whole.var, t), &whole.code, m);
+    let e = label(
+        &part(Acc::var(&Idx::zero(t))),
+        &Renaming::embedding(&Thinning::from_nil()).push(&whole.var),
+        &whole.code,
+        m,
+    );
     AEmitted { up: whole.up.then(&e.up), code: e.code, var: e.var }
 }
 
 /// Replaces the array variables of scalar code.
-struct Moved<'a, A0, A>(&'a Env<IdxF<A>, A0>);
+struct Moved<'a, A0, A>(&'a Renaming<A0, A>);
 impl<A0, A> Moved<'_, A0, A> {
     fn exp<E, T>(&self, e: &Exp<E, A0, T>) -> Exp<E, A, T> {
         rename_arrays(e, self.0)
@@ -242,7 +246,7 @@ impl<A0, A> Moved<'_, A0, A> {
 /// Emits an operation with one array argument.
 fn one<'m, B, A0, A, P, R>(
     a: &Acc<A0, P>,
-    env: &Env<IdxF<A>, A0>,
+    env: &Renaming<A0, A>,
     code: &ACode<B, A>,
     m: Guard<'m>,
     op: impl for<'k> FnOnce(Moved<'_, A0, X<'k>>, Acc<X<'k>, P>) -> Acc<X<'k>, R>,
@@ -265,12 +269,12 @@ fn then<'m, 'k, B, A, P, R>(
 }
 
 /// The labels of two arguments, and the state after them.
-type Both<'m, B, A0, A, P, Q> = (Idx<X<'m>, P>, AEmitted<'m, B, A, Q>, Env<IdxF<X<'m>>, A0>);
+type Both<'m, B, A0, A, P, Q> = (Idx<X<'m>, P>, AEmitted<'m, B, A, Q>, Renaming<A0, X<'m>>);
 
 fn both<'m, B, A0, A, P, Q>(
     a: &Acc<A0, P>,
     b: &Acc<A0, Q>,
-    env: &Env<IdxF<A>, A0>,
+    env: &Renaming<A0, A>,
     code: &ACode<B, A>,
     m: Guard<'m>,
 ) -> Both<'m, B, A0, A, P, Q> {
@@ -283,10 +287,12 @@ fn both<'m, B, A0, A, P, Q>(
     })
 }
 
-/// The normal form of a computation: definitions around a variable.
-fn normal<A0, A, R>(e: &Acc<A0, R>, env: &Env<IdxF<A>, A0>, size: Size<A>) -> Acc<A, R> {
-    fresh1(|m| {
-        let l = label(e, env, &ACode::start(size), m);
-        l.code.close(&Acc::var(&l.var))
-    })
+/// The body of a loop or a branch, in which only the variables are replaced.
+fn inner<A0, A, R>(e: &Acc<A0, R>, env: &Renaming<A0, A>) -> Acc<A, R> {
+    e.renamed(env).unwrap_or_else(|| rename_acc(e, env))
+}
+
+/// The normal form of the body of a loop or a branch.
+pub fn tape<'m, A, R>(e: &Acc<A, R>, size: Size<A>, m: Guard<'m>) -> AEmitted<'m, A, A, R> {
+    label(e, &Renaming::embedding(&Thinning::id()), &ACode::start(size), m)
 }

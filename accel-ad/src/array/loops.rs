@@ -8,9 +8,10 @@
 //! step, and nothing else is stored. Compiled programs keep states within a budget instead: NOTE [Lists that become tapes]
 //! in `accel_fusion::optimize`. In a nest of loops, the body of an inner loop is computed once more for every loop around it.
 
-use super::branches::{Replay, replay, spine};
+use super::branches::{Replay, replay};
 use super::code::{ACode, add, materialise, total};
 use super::dual::reverse;
+use super::label::tape;
 use super::state::ADual;
 use super::tuples::{give, zero_sums};
 use crate::activity::Activity;
@@ -241,9 +242,10 @@ fn body_dual<'s, 'i, B, A, A2, S, P, Y, E>(
         let dy = ds.code.emit(&v.snd().snd().weaken(&ds.up), k3);
         let emb = emb.then(&ds.up).then(&dy.up);
 
-        let tape = spine(&w.body, &ATele::nil(), labels.push(), n);
-        let Replay { code: again, emb, up } = replay(&tape.tele, &emb, dy.code.size, p);
-        let mut adj = Contributions::new(tape.size, again.size);
+        let body = tape(&w.body, labels.push(), n);
+        let tape = &body.code.tele;
+        let Replay { code: again, emb, up } = replay(tape, &emb, dy.code.size, p);
+        let mut adj = Contributions::new(body.code.size, again.size);
         let of_entry = match entries.known {
             Some(q) => SparseTangent::var(&up.at(&dy.var)).cast(q),
             None => SparseTangent::zero(),
@@ -251,11 +253,11 @@ fn body_dual<'s, 'i, B, A, A2, S, P, Y, E>(
         let of_entry = SparseTangent::pair(&of_entry, &SparseTangent::zero());
         let of_entry = of_entry.cast(tan_pair().sym().then(eq_tan(entry.sym())));
         let of_state = SparseTangent::var(&up.at(&dy.up.at(&ds.var)));
-        adj.add(&tape.res, &SparseTangent::pair(&of_state, &of_entry).cast(tan_pair().sym()));
+        adj.add(&body.var, &SparseTangent::pair(&of_state, &of_entry).cast(tan_pair().sym()));
         let mut activity = std::mem::take(&mut st.activity);
-        activity.enter_loop(argument, &tape.tele, labels);
+        activity.enter_loop(argument, tape, labels);
         let inner = ADual { code: ACode::start(again.size), adj, emb, used: Used::default(), activity };
-        let mut dual = reverse(&tape.tele, inner, m)?;
+        let mut dual = reverse(tape, inner, m)?;
         st.activity = std::mem::take(&mut dual.activity);
 
         let v = w.variable();

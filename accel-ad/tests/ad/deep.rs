@@ -5,7 +5,7 @@
 mod deep_programs;
 
 use accel_ad::{jvp, vjp};
-use accel_core::ast::lint;
+use accel_core::ast::{deep, lint};
 use accel_core::interp::Interpreter;
 use accel_core::pass::count;
 use accel_core::prelude::*;
@@ -65,6 +65,21 @@ fn derivatives_are_as_large_as_programs() {
         let (short, long) = (size(50), size(100));
         assert!(2 * long < 5 * short, "{}: {short} nodes become {long}", p.name);
     }
+}
+
+/// The dual of a loop computes its body again. What it computes again has the size of the body, not that of its telescope.
+#[test]
+fn duals_of_nested_loops_compute_no_more_than_the_program_again() {
+    fn nest(xs: Acc<Vector<f64>>, n: usize) -> Acc<Vector<f64>> {
+        if n == 0 {
+            return map(|x| x.sin(), xs);
+        }
+        aiterate(1, |ys: Acc<Vector<f64>>| deep(|| nest(ys, n - 1)), xs)
+    }
+    let n = 100;
+    let f = afun(|xs: Acc<Vector<f64>>| nest(xs, n));
+    let (program, gradient) = (count(f.program().unwrap()).arrays, count(vjp(&f).program().unwrap()).arrays);
+    assert!(gradient < n * program, "{program} arrays become {gradient} in {n} loops");
 }
 
 #[test]

@@ -24,10 +24,11 @@ use super::slice::SliceSpec;
 use super::thin::{RawThinning, RawThinnings, SharedNode};
 use super::ty::{Arr, Batched, ElementTy, ScalarTy, ShapeTy, Ty, batched_ty, row_ty};
 use super::value::Literal;
-use crate::repr::Agreement;
+use crate::repr::{Agreement, RawTy};
 use frunk::{HCons, HNil};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 /// An array computation: a handle of a node and a suspended thinning, which `view` pushes down one level.
 pub struct Acc<A, R> {
@@ -39,10 +40,16 @@ pub struct Acc<A, R> {
 
 pub(in crate::ast) type Ac = Acc<Erased, Erased>;
 
+/// The De Bruijn indices of the array variables that a node uses, and their types, the innermost variable first; `None` if they are too
+/// many (`free.rs`).
+pub(in crate::ast) type Free = Option<Box<[(u32, RawTy)]>>;
+
 /// An erased node and its place in the user's source.
 pub(in crate::ast) struct ANode {
     pub form: AForm,
     pub at: Src,
+    /// The variables that it uses, once somebody has asked for them.
+    pub free: OnceLock<Free>,
 }
 
 /// The erased forms.
@@ -403,7 +410,7 @@ impl<A, R> Clone for Acc<A, R> {
 }
 
 pub(in crate::ast) fn acc<A, R>(form: AForm, ty: Ty<R>, at: Src) -> Acc<A, R> {
-    Acc { node: SharedNode::new(ANode { form, at }), th: RawThinning::Id, ty, ph: PhantomData }
+    Acc { node: SharedNode::new(ANode { form, at, free: OnceLock::new() }), th: RawThinning::Id, ty, ph: PhantomData }
 }
 
 impl<A, R> Acc<A, R> {
@@ -412,6 +419,10 @@ impl<A, R> Acc<A, R> {
     }
     pub(in crate::ast) fn thin<B, Q>(&self, t: &RawThinning) -> Acc<B, Q> {
         Acc { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
+    }
+    /// The node without its suspended thinning.
+    pub(in crate::ast) fn unthinned(&self) -> Ac {
+        Acc { node: self.node.clone(), th: RawThinning::Id, ty: self.ty.relabel(), ph: PhantomData }
     }
     /// Weakens to a larger environment, in O(1) (see the glossary of the book: weakening).
     pub fn weaken<A2>(&self, r: &Thinning<A, A2>) -> Acc<A2, R> {

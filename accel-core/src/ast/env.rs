@@ -324,6 +324,64 @@ impl<E> Env<IdxF<E>, E> {
     }
 }
 
+/// A variable of the environment `E2` for each one of `E`. Unlike a table, it need not list those around a computation that stay
+/// as they are.
+pub struct Renaming<E, E2> {
+    /// Those that were bound last.
+    near: List<(<IdxF<E2> as Family>::Raw, RawTy)>,
+    /// All others.
+    far: RawThinning,
+    ph: Inv<(E, E2)>,
+}
+
+fn renaming<E, E2>(near: List<((u32, RawTy), RawTy)>, far: RawThinning) -> Renaming<E, E2> {
+    Renaming { near, far, ph: PhantomData }
+}
+
+impl<E, E2> From<&Env<IdxF<E2>, E>> for Renaming<E, E2> {
+    fn from(env: &Env<IdxF<E2>, E>) -> Self {
+        renaming(env.items.clone(), RawThinning::Id)
+    }
+}
+
+impl<E, E2> Renaming<E, E2> {
+    /// The embedding into a larger environment.
+    pub fn embedding(t: &Thinning<E, E2>) -> Self {
+        renaming(List::new(), t.0.clone())
+    }
+    /// Replaces both environments by equal ones.
+    pub fn cast<F, F2>(&self, _: Equal<E, F>, _: Equal<E2, F2>) -> Renaming<F, F2> {
+        renaming(self.near.clone(), self.far.clone())
+    }
+    /// The same variables in a larger environment, in O(1).
+    pub fn weaken<E3>(&self, t: &Thinning<E2, E3>) -> Renaming<E, E3> {
+        let th = RawThinnings { e: t.0.clone(), a: RawThinning::Id };
+        renaming(self.near.thin(&th), self.far.then(&t.0))
+    }
+    /// Adds a variable.
+    pub fn push<B>(&self, i: &Idx<E2, B>) -> Renaming<HCons<B, E>, E2> {
+        let t = i.1.0.clone();
+        renaming(self.near.push(((i.0, t.clone()), t)), self.far.clone())
+    }
+    /// Adds a variable to both environments.
+    pub fn below<B>(&self, t: &Ty<B>) -> Renaming<HCons<B, E>, HCons<B, E2>> {
+        self.weaken(&Thinning::shift()).push(&Idx::zero(t))
+    }
+    /// The variable for one of `E`, in O(log n).
+    pub fn get<T>(&self, i: &Idx<E, T>) -> Idx<E2, T> {
+        idx(self.raw(i.0), i.1.clone())
+    }
+    pub(in crate::ast) fn raw(&self, i: u32) -> u32 {
+        match i.checked_sub(self.near.len() as u32) {
+            Some(i) => self.far.at(i),
+            None => {
+                let (((j, _), _), th) = self.near.get(i as usize);
+                th.e.at(j)
+            }
+        }
+    }
+}
+
 /// A variable whose type is hidden.
 pub struct SomeIdx<E>(Idx<E, Erased>);
 impl<E> Clone for SomeIdx<E> {

@@ -38,6 +38,7 @@ pub mod adjoint;
 pub mod dir;
 pub mod env;
 pub mod exp;
+mod free;
 pub mod lint;
 pub mod names;
 pub mod prim;
@@ -52,7 +53,7 @@ pub mod value;
 pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Trips};
 pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
 pub use dir::Dir;
-pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
+pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Renaming, Size, SomeIdx, Thinning, UnitF, Weaken};
 pub use exp::{
     Accumulator, Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Role, Source, Src,
     WhileView,
@@ -66,7 +67,7 @@ pub use prim::{Prim1, Prim2};
 pub use program::{Opened, Program};
 pub use slice::{SliceSpec, SliceView};
 pub use tele::{ATele, ATeleView, Sites, SitesView, Tele, TeleView, VarTuple, VarTupleView};
-pub use thin::deep;
+pub use thin::{deep, steps};
 pub use transform::ExpTransform;
 pub use ty::{
     Arr, ArraysRepr, ArraysTy, Batched, ElementRepr, ElementTy, FloatTy, IntTy, List, NumTy, Repr, ScalarTy, ShapeRepr,

@@ -8,7 +8,7 @@
 //! too.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A strictly monotone map on De Bruijn indices.
@@ -34,7 +34,8 @@ impl RawThinning {
         }
     }
 
-    fn of(v: &[(u32, u32)]) -> RawThinning {
+    /// The thinning with these cuts, the first one first.
+    pub fn of(v: &[(u32, u32)]) -> RawThinning {
         match v {
             [] => RawThinning::Id,
             [c] => RawThinning::Cut(*c),
@@ -249,7 +250,20 @@ impl<N: Send + Sync> Drop for SharedNode<N> {
 /// Runs a step of a recursive pass. The stack grows on demand, so long chains of lets do not overflow it.
 #[inline]
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
+    if cfg!(debug_assertions) {
+        STEPS.set(STEPS.get() + 1);
+    }
     stacker::maybe_grow(256 << 10, 64 << 20, f)
+}
+
+thread_local! {
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many steps of recursive passes this thread has run, that is how often it has called [`deep`]. Only debug builds count them. Tests
+/// of how the work of passes grows with programs compare such numbers, which are the same in each run, unlike times.
+pub fn steps() -> u64 {
+    STEPS.get()
 }
 
 #[cfg(test)]

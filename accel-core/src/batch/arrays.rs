@@ -10,7 +10,13 @@ use crate::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
 
 /// The new code for a computation.
+///
+/// What depends on no lane stays as it is. So the parts of an inner loop that has already been batched are not made again for each
+/// loop around it, which would take a time that is quadratic in the depth of a nest.
 pub fn batch<'b, 'm, A, R>(a: &Acc<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
+    if let Some(a) = a.moved(s.arrays, |depth| s.shared(depth)) {
+        return shared(&a, m);
+    }
     fresh2(|x, y| deep(|| batch_(&a.cast_env(name(x)).cast(name(y)), s, m)))
 }
 

@@ -100,6 +100,13 @@ impl<'b> Scope<'_, 'b> {
         entry.cloned().ok_or_else(|| Stuck::broken("a variable in scope"))
     }
 
+    /// The level of the new variable for one of the old code, if it is the same for all lanes.
+    pub fn shared(self, depth: usize) -> Option<usize> {
+        let entries = self.entries.borrow();
+        let entry = entries.get(entries.len().checked_sub(depth + 1)?)?;
+        (entry.form == Form::Shared).then_some(entry.level)
+    }
+
     /// The number of a variable of the old code, if it became a scalar.
     pub fn scalar<A, T>(self, i: &Idx<A, T>) -> Option<usize> {
         self.entry(i).ok().and_then(|entry| if let Form::Scalar(k) = entry.form { Some(k) } else { None })

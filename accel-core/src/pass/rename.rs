@@ -67,6 +67,11 @@ impl<A, A2> Variables<A, A2> for Env<IdxF<A2>, A> {
         self.get(i)
     }
 }
+impl<A, A2> Variables<A, A2> for Renaming<A, A2> {
+    fn at<T>(&self, i: &Idx<A, T>) -> Idx<A2, T> {
+        self.get(i)
+    }
+}
 
 /// The expression with every array variable replaced.
 pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) -> Exp<E, A2, T> {
@@ -104,46 +109,34 @@ impl<E, A, A2, V: Variables<A, A2>> ExpMap<E, A, E, A2> for Arrays<'_, V> {
     }
 }
 
-/// The computation with every array variable replaced by its entry in `aenv`.
-pub fn rename_acc<A, A2, R>(a: &Acc<A, R>, aenv: &Env<IdxF<A2>, A>) -> Acc<A2, R> {
+/// The computation with every array variable replaced.
+pub fn rename_acc<A, A2, R>(a: &Acc<A, R>, to: &Renaming<A, A2>) -> Acc<A2, R> {
     fresh3(|a1, a2, r| {
         let (a1, a2, r) = (name(a1), name(a2), name(r));
-        let aenv = aenv.cast_all(a1, a2);
-        deep(|| rename_acc_(&a.cast_env(a1).cast(r), &aenv)).cast_env(a2.sym()).cast(r.sym())
+        let to = to.cast(a1, a2);
+        deep(|| rename_acc_(&a.cast_env(a1).cast(r), &to)).cast_env(a2.sym()).cast(r.sym())
     })
 }
 
-fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, aenv: &Env<IdxF<X<'b>>, X<'a>>) -> Acc<X<'b>, X<'r>> {
+fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, to: &Renaming<X<'a>, X<'b>>) -> Acc<X<'b>, X<'r>> {
     fresh1(|n| match a.view(n) {
         AccView::Use(lit) => Acc::use_(&lit, a.at()),
-        AccView::Var(i) => Acc::var(&aenv.get(&i)),
-        AccView::Let(b, body, q) => Acc::let_(&rename_acc(&b, aenv), &aunder(&body, q, b.ty(), aenv)),
+        AccView::Var(i) => Acc::var(&to.get(&i)),
+        AccView::Let(b, body, q) => Acc::let_(&rename_acc(&b, to), &rename_acc(&body.cast_env(q), &to.below(b.ty()))),
         AccView::While(w) => {
-            let (cond, body) = (aunder(&w.cond, w.eq, a.ty(), aenv), aunder(&w.body, w.eq, a.ty(), aenv));
-            Acc::while_(&cond, &body, &rename_acc(&w.init, aenv), a.at())
+            let inner = to.below(a.ty());
+            let (cond, body) = (rename_acc(&w.cond.cast_env(w.eq), &inner), rename_acc(&w.body.cast_env(w.eq), &inner));
+            Acc::while_(&cond, &body, &rename_acc(&w.init, to), a.at())
         }
         AccView::Loop(l, q) => {
-            let (s, t) = (l.init.ty(), l.argument());
-            let state = aenv.weaken(&Thinning::shift()).push(&Idx::zero(s), s);
-            let inner = aenv.weaken(&Thinning::shift()).push(&Idx::zero(&t), &t);
-            Acc::loop_(&l.map(&mut Arrays(aenv), &mut Arrays(&state), &mut Arrays(&inner)), a.at()).cast(q.sym())
+            let (state, inner) = (to.below(l.init.ty()), to.below(&l.argument()));
+            Acc::loop_(&l.map(&mut Arrays(to), &mut Arrays(&state), &mut Arrays(&inner)), a.at()).cast(q.sym())
         }
-        AccView::Op(op) => Acc::op(&op.map(&mut Arrays(aenv)), a.ty(), a.at()),
+        AccView::Op(op) => Acc::op(&op.map(&mut Arrays(to)), a.ty(), a.at()),
     })
 }
 
-/// Below one binder of type `B`.
-fn aunder<Y, B, A, A2, R>(
-    a: &Acc<Y, R>,
-    q: Equal<Y, HCons<B, A>>,
-    t: &Ty<B>,
-    aenv: &Env<IdxF<A2>, A>,
-) -> Acc<HCons<B, A2>, R> {
-    let aenv = aenv.weaken(&Thinning::shift()).push(&Idx::zero(t), t);
-    rename_acc(a, &aenv.cast_env(q.sym()))
-}
-
-impl<A, A2> AccMap<A, A2> for Arrays<'_, Env<IdxF<A2>, A>> {
+impl<A, A2> AccMap<A, A2> for Arrays<'_, Renaming<A, A2>> {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
         rename_arrays(e, self.0)
     }

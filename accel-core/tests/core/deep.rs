@@ -2,7 +2,7 @@
 //! in time proportional to their size.
 
 use crate::deep_programs::{ARGUMENT, Deep, programs};
-use accel_core::ast::lint;
+use accel_core::ast::{deep, lint, steps};
 use accel_core::interp::Interpreted;
 use accel_core::pass::count;
 use accel_core::prelude::*;
@@ -41,4 +41,51 @@ fn deep_programs_have_their_meaning() {
             std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, work).expect("a thread");
         }
     });
+}
+
+/// Many `vmap`, each inside of the one before, for a vector and a row.
+type Nest = fn(Acc<Vector<f64>>, Acc<Scalar<f64>>, usize) -> Acc<Vector<f64>>;
+
+/// Each depends on no other.
+fn independent(xs: Acc<Vector<f64>>, _: Acc<Scalar<f64>>, n: usize) -> Acc<Vector<f64>> {
+    if n == 0 {
+        return xs;
+    }
+    vmap(|y: Acc<Scalar<f64>>| zip_with(|y, s| y * 0.5 + s, y, sum(deep(|| independent(xs, y, n - 1)))), xs)
+}
+
+/// Each depends on the row of the one around it.
+fn dependent(xs: Acc<Vector<f64>>, x: Acc<Scalar<f64>>, n: usize) -> Acc<Vector<f64>> {
+    if n == 0 {
+        return map(|y| y * the(x), xs);
+    }
+    let row = |y: Acc<Scalar<f64>>| zip_with(|y, s| y + s * the(x), y, sum(deep(|| dependent(xs, y, n - 1))));
+    vmap(row, xs)
+}
+
+/// Each depends on an array that is the same for all rows of the one around it and is defined in there.
+fn shared(xs: Acc<Vector<f64>>, _: Acc<Scalar<f64>>, n: usize) -> Acc<Vector<f64>> {
+    if n == 0 {
+        return xs;
+    }
+    let ys = map(|y| y * 0.5, xs);
+    let row = |y: Acc<Scalar<f64>>| {
+        let inner = deep(|| shared(ys, y, n - 1));
+        zip_with(|y, s| y + s, y, sum(zip_with(|a, b| a - b, inner, reverse(inner))))
+    };
+    vmap(row, ys)
+}
+
+/// What an inner loop became is not made again for each loop around it.
+#[test]
+fn work_for_nests_of_vmap_is_proportional_to_their_depth() {
+    for (what, nest) in [("independent", independent as Nest), ("dependent", dependent), ("shared", shared)] {
+        let work = |n| {
+            let before = steps();
+            afun(|xs: Acc<Vector<f64>>| nest(xs, sum(xs), n)).program().unwrap();
+            steps() - before
+        };
+        let (short, long) = (work(50), work(100));
+        assert!(2 * long < 5 * short, "{what}: {short} steps become {long}");
+    }
 }
