@@ -5,34 +5,42 @@ use crate::location::{Buffers, Location, mem};
 use crate::run::Run;
 use crate::stop::WalkResult;
 use accel_codegen::opencl::size_of;
+use accel_core::ast::Dir;
 use accel_core::error::{Error, Result};
 use accel_fusion::kernel::{ArrayId, SiteId};
 
-/// The number of rows of the lists of a loop, and the number for which they have memory.
-#[derive(Clone, Copy, Default)]
+/// The number of rows of the lists of a loop, and the number for which they have memory, which is at most `most`. Lists from the right
+/// lie at the end of their memory.
+#[derive(Clone, Copy)]
 pub struct Rows {
     used: usize,
     room: usize,
+    most: usize,
+    dir: Dir,
 }
 
 /// The first number of rows for which there is memory.
 const FIRST: usize = 16;
 
 impl Run<'_> {
-    /// Makes the lists of a loop empty.
-    pub fn empty_lists(&mut self, lists: &[ArrayId]) -> WalkResult<Rows> {
+    /// Makes the lists of a loop of at most `n` steps empty.
+    pub fn empty_lists(&mut self, lists: &[ArrayId], n: i64, dir: Dir) -> WalkResult<Rows> {
         for list in lists {
             let info = &self.code.program.arrays[*list];
             let (rank, columns) = (info.rank, info.columns.len());
             self.set_extents(*list, vec![0; rank])?;
             self.put(*list, Location { host: None, device: Buffers::from_elem(None, columns) });
         }
-        Ok(Rows::default())
+        Ok(Rows { used: 0, room: 0, most: usize::try_from(n).unwrap_or_default(), dir })
     }
 
     /// Appends a row to each list.
     pub fn append(&mut self, lists: &[ArrayId], rows: &[ArrayId], at: Rows, site: SiteId) -> WalkResult<Rows> {
-        let room = if at.used < at.room { at.room } else { (2 * at.room).max(FIRST) };
+        let room = if at.used < at.room { at.room } else { (2 * at.room).max(FIRST).min(at.most) };
+        let (place, moved) = match at.dir {
+            Dir::Left => (at.used, 0),
+            Dir::Right => (room - 1 - at.used, room - at.used),
+        };
         for (list, row) in lists.iter().zip(rows) {
             let of_row = self.shapes.extents[*row].clone();
             if at.used > 0 && self.shapes.extents[*list][1..] != of_row[..] {
@@ -43,31 +51,32 @@ impl Run<'_> {
             let with = |rows: usize| [&[rows as i64], &of_row[..]].concat();
             if room > at.room {
                 self.set_extents(*list, with(room))?;
-                self.move_rows(*list, at.used, self.count(*row), site)?;
+                self.move_rows(*list, at.used, moved, self.count(*row), site)?;
             }
             self.set_extents(*list, with(at.used + 1))?;
-            self.copy_row(*row, *list, at.used)?;
+            self.copy_row(*row, *list, place)?;
         }
-        Ok(Rows { used: at.used + 1, room })
+        Ok(Rows { used: at.used + 1, room, ..at })
     }
 
-    /// Gives the lists memory of their size, which other parts of a run expect.
+    /// Gives the lists memory of their size, which other parts of a run expect. Those of a known number of rows have it.
     pub fn finish_lists(&mut self, lists: &[ArrayId], at: Rows, site: SiteId) -> WalkResult<()> {
         for list in lists.iter().filter(|_| at.used < at.room) {
-            self.move_rows(*list, at.used, self.count(*list) / at.used, site)?;
+            self.move_rows(*list, at.used, 0, self.count(*list) / at.used, site)?;
         }
         Ok(())
     }
 
-    /// Moves the first rows, of size `n`, to memory for the present extents of the list.
-    fn move_rows(&mut self, list: ArrayId, rows: usize, n: usize, site: SiteId) -> Result<()> {
+    /// Moves the first rows, of size `n`, to memory for the present extents of the list, from row `to` on.
+    fn move_rows(&mut self, list: ArrayId, rows: usize, to: usize, n: usize, site: SiteId) -> Result<()> {
         let old = self.arrays[list].device.clone();
         let types = self.code.program.arrays[list].columns.clone();
         let mut device = Buffers::new();
         for (t, old) in types.into_iter().zip(old) {
             let new = self.allocate(list, t, site)?;
             if let (Some(old), Some(new)) = (&old, &new) {
-                self.code.module.device.queue.copy(mem(old)?, mem(new)?, size_of(t, rows * n))?;
+                let (at, bytes) = (size_of(t, to * n), size_of(t, rows * n));
+                self.code.module.device.queue.copy_to(mem(old)?, mem(new)?, at, bytes)?;
             }
             device.push(new);
         }

@@ -2,7 +2,7 @@
 
 use accel_codegen::liveness;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Block, Instr, Op, ScalarFn, SiteId, arrays_read, walk};
+use accel_fusion::kernel::{ArrayId, Block, Instr, Op, ScalarFn, SiteId, Trips, arrays_read, walk};
 use std::collections::BTreeSet;
 use std::mem::take;
 
@@ -55,9 +55,16 @@ fn step(s: liveness::Step) -> Step {
             then: (none(), then.1.clone()),
             otherwise: (none(), otherwise.1.clone()),
         },
-        Op::While { to, init, cond, body } => {
-            Op::While { to: to.clone(), init: init.clone(), cond: (none(), cond.1), body: (none(), body.1.clone()) }
-        }
+        Op::While { to, init, trips, row, body } => Op::While {
+            to: to.clone(),
+            init: init.clone(),
+            trips: match trips {
+                Trips::While(_, continues) => Trips::While(none(), *continues),
+                Trips::Times(n, dir) => Trips::Times(*n, *dir),
+            },
+            row: *row,
+            body: (none(), body.1.clone()),
+        },
         Op::Recall { to, tape, at, step } => {
             Op::Recall { to: to.clone(), tape: *tape, at: at.clone(), step: (none(), step.1.clone()) }
         }

@@ -11,10 +11,11 @@ use crate::plan::{Plan, Step};
 use crate::shapes::{Shapes, Space};
 use crate::states::Tapes;
 use crate::stop::{Stop, WalkResult, strip};
+use accel_core::ast::Dir;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};
-use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, index_vec};
+use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, Trips, index_vec};
 use smallvec::smallvec;
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -152,25 +153,8 @@ impl<'a> Run<'a> {
                 self.plan(plan)?;
                 self.take(to, results, |a| plan.owned_results.contains(&a));
             }
-            Op::While { to, init, cond, body } => {
-                let (state, lists) = to.split_at(init.len());
-                self.take(state, init, |a| s.moved.contains(&a));
-                let mut listed = self.empty_lists(lists)?;
-                loop {
-                    self.plan(&s.blocks[0])?;
-                    if !scalar_evaluation::truth(self.scalar(cond.1, 0, 0)?)? {
-                        break;
-                    }
-                    self.plan(&s.blocks[1])?;
-                    let (next, rows) = body.1.split_at(state.len());
-                    if !lists.is_empty() {
-                        listed = self.append(lists, rows, listed, s.site)?;
-                    }
-                    let owned = &s.blocks[1].owned_results;
-                    rows.iter().filter(|a| owned.contains(a) && !next.contains(a)).for_each(|a| self.drop_array(*a));
-                    self.take(state, next, |a| owned.contains(&a));
-                }
-                self.finish_lists(lists, listed, s.site)?;
+            Op::While { to, init, trips, row, body } => {
+                self.while_(s, to.split_at(init.len()), init, trips, *row, &body.1)?
             }
             Op::Keep { tape, arrays } => self.keep(*tape, arrays, s.site)?,
             Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1)?,
@@ -178,6 +162,46 @@ impl<'a> Run<'a> {
         }
         s.last_uses.iter().for_each(|a| self.drop_array(*a));
         Ok(())
+    }
+
+    /// Executes a loop with this state and these lists.
+    fn while_(
+        &mut self,
+        s: &Step,
+        (state, lists): (&[ArrayId], &[ArrayId]),
+        init: &[ArrayId],
+        trips: &Trips,
+        row: Option<ArrayId>,
+        next: &[ArrayId],
+    ) -> WalkResult<()> {
+        let n = match trips {
+            Trips::While(..) => i64::MAX,
+            Trips::Times(n, _) => scalar_evaluation::int(self.scalar(*n, 0, 0)?)?,
+        };
+        self.take(state, init, |a| s.moved.contains(&a));
+        let mut listed = self.empty_lists(lists, n, trips.dir())?;
+        let body = s.blocks.last().expect("a loop has a body");
+        for k in 0..n {
+            if let Trips::While(_, continues) = trips {
+                self.plan(&s.blocks[0])?;
+                if !scalar_evaluation::truth(self.scalar(*continues, 0, 0)?)? {
+                    break;
+                }
+            }
+            if let Some(row) = row {
+                let k = if trips.dir() == Dir::Left { k } else { n - 1 - k };
+                self.put(row, Location { host: Some(smallvec![vec![k].into()]), device: smallvec![None] });
+            }
+            self.plan(body)?;
+            let (next, rows) = next.split_at(state.len());
+            if !lists.is_empty() {
+                listed = self.append(lists, rows, listed, s.site)?;
+            }
+            let owned = &body.owned_results;
+            rows.iter().filter(|a| owned.contains(a) && !next.contains(a)).for_each(|a| self.drop_array(*a));
+            self.take(state, next, |a| owned.contains(&a));
+        }
+        self.finish_lists(lists, listed, s.site)
     }
 
     fn literal(&mut self, to: ArrayId, literal: usize) {

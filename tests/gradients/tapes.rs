@@ -337,6 +337,12 @@ fn updates_in_blocks() {
         in_blocks(&by_vector(f), &steps()[3..]);
         let f = move |n: Count, a: V| sum(aiterate_indexed(the(n), |i, xs| step(i, xs, a), a));
         in_blocks(&by_vector(f), &steps());
+        // From the right, the first step has the last row.
+        let f = move |n: Count, a: V| {
+            let of_row = |xs: V, i: Count| (step(the(i), xs, a), ());
+            sum(map_accum_r(of_row, a, iota(the(n).max(0))).0)
+        };
+        in_blocks(&by_vector(f), &steps());
     }
 }
 

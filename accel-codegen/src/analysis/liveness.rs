@@ -5,7 +5,7 @@
 
 use crate::cost_model::HOST_FUNCTION;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{self, ArrayId, Instr, Op, Program, Reg, ScalarFn, Stmt, walk};
+use accel_fusion::kernel::{self, ArrayId, Instr, Op, Program, Reg, ScalarFn, Stmt, Trips, walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A sequence of statements, with its liveness facts.
@@ -44,7 +44,7 @@ pub struct Step<'a> {
     pub in_place: Vec<Option<(ArrayId, usize)>>,
     /// Arrays that the code must allow to share memory even if they never do: NOTE [Code for tapes].
     pub may_share: BTreeSet<ArrayId>,
-    /// The inner blocks: `then` and `otherwise`, or the condition and the body. The block of a strip is executed as a
+    /// The inner blocks: `then` and `otherwise`, or the condition, if there is one, and the body. The block of a strip is executed as a
     /// whole.
     pub blocks: Vec<Block<'a>>,
 }
@@ -154,16 +154,23 @@ impl<'a> Analysis<'a> {
                 let second = number + 1 + a.size;
                 vec![a, self.block(&otherwise.0, next(), second, &otherwise.1, given)]
             }
-            Op::While { to, init, cond, body } => {
+            Op::While { to, init, trips, body, .. } => {
                 let inner = needs.of_blocks;
                 moved = last_uses.iter().copied().filter(|a| init.contains(a) && !inner.contains(a)).collect();
                 last_uses.retain(|a| !moved.contains(a));
-                let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
-                let second = number + 1 + a.size;
+                let cond = match trips {
+                    Trips::While(cond, continues) => {
+                        Some(self.block(cond, next(), number + 1, &[*continues], BTreeSet::new()))
+                    }
+                    Trips::Times(..) => None,
+                };
+                let second = number + 1 + cond.as_ref().map_or(0, |cond| cond.size);
                 let fills_tape = keeps(&body.0);
                 let of_body = Analysis { program: self.program, repeated: self.repeated || fills_tape };
                 // The body owns the old state, from which it computes the next one.
-                vec![a, of_body.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
+                let state = to[..init.len()].iter().copied().collect();
+                let body = of_body.block(&body.0, next(), second, &body.1, state);
+                cond.into_iter().chain([body]).collect()
             }
             // The step owns the old state, as the body of a loop does.
             Op::Recall { to, step, .. } => {
@@ -271,7 +278,7 @@ fn needs(s: &Stmt) -> Needs {
         Op::Permute { defaults, .. } => arrays.extend([*defaults]),
         Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),
-        Op::While { init, .. } => arrays.extend(init),
+        Op::While { init, trips, .. } => arrays.extend(init.iter().copied().chain(trips.number())),
         Op::Keep { arrays: kept, .. } => arrays.extend(kept),
         Op::Literal { .. }
         | Op::Loop { .. }

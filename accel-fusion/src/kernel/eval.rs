@@ -9,14 +9,14 @@ use super::ir::*;
 use super::last_uses::{LastUses, last_uses};
 use super::lists::List;
 use super::scalar_evaluation::{
-    self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
+    self, ScalarEvaluator, Store, check_size, int, no_element, offset, out_of_bounds, position, truth,
 };
 use super::tape::{Budget, Found, Limit, StateSize, Tape};
 use super::verify::{Verified, verify};
-use accel_core::ast::deep;
+use accel_core::ast::{Dir, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
-use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
+use accel_core::repr::{ArrayTuple, Column, RawArray, RawExtents, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -336,27 +336,50 @@ impl Evaluator<'_> {
             }
             Op::Recall { to, tape, at, step } => self.recall(to, *tape, at, step, site)?,
             Op::Strip { to, body, .. } => self.results(body, to)?,
-            Op::While { to, init, cond, body } => {
-                let (state, lists) = to.split_at(init.len());
-                let mut next = self.get_all(init)?;
-                let mut listed: Vec<_> = lists.iter().map(|list| List::new(&self.p.arrays[*list])).collect();
-                loop {
-                    self.put(state, next);
-                    let continues = self.results(&cond.0, &[cond.1])?;
-                    if !truth(element(&continues[0], 0)?[0])? {
-                        let mut all = self.get_all(state)?;
-                        all.extend(listed.into_iter().map(List::finish));
-                        break all;
-                    }
-                    next = self.results(&body.0, &body.1)?;
-                    for (list, row) in listed.iter_mut().zip(next.drain(state.len()..)) {
-                        self.steps(row.size())?;
-                        list.push(&row, || self.p.sites[site].to_string())?;
-                    }
-                }
+            Op::While { to, init, trips, row, body } => {
+                return self.while_(to.split_at(init.len()), init, trips, *row, body, site);
             }
         };
         self.put(&s.op.defines(), arrays);
+        Ok(())
+    }
+
+    /// Executes a loop with this state and these lists.
+    fn while_(
+        &mut self,
+        (state, lists): (&[ArrayId], &[ArrayId]),
+        init: &[ArrayId],
+        trips: &Trips,
+        row: Option<ArrayId>,
+        body: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) -> Result<()> {
+        let n = match trips {
+            Trips::While(..) => i64::MAX,
+            Trips::Times(n, _) => int(element(self.get(*n)?, 0)?[0])?,
+        };
+        let first = self.get_all(init)?;
+        self.put(state, first);
+        let mut listed: Vec<_> = lists.iter().map(|list| List::new(&self.p.arrays[*list])).collect();
+        for k in 0..n {
+            self.step()?;
+            if let Trips::While(cond, continues) = trips
+                && !truth(element(&self.results(cond, &[*continues])?[0], 0)?[0])?
+            {
+                break;
+            }
+            if let Some(row) = row {
+                let k = if trips.dir() == Dir::Left { k } else { n - 1 - k };
+                self.put(&[row], vec![RawArray { extents: RawExtents::new(), columns: vec![vec![k].into()].into() }]);
+            }
+            let mut next = self.results(&body.0, &body.1)?;
+            for (list, row) in listed.iter_mut().zip(next.drain(state.len()..)) {
+                self.steps(row.size())?;
+                list.push(&row, || self.p.sites[site].to_string())?;
+            }
+            self.put(state, next);
+        }
+        self.put(lists, listed.into_iter().map(|list| list.finish(trips.dir())).collect());
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The data types of kernel programs.
 
 use super::ids::{ArrayId, Reg, SiteId};
-use accel_core::ast::{Src, deep};
+use accel_core::ast::{Dir, Src, deep};
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
 use index_vec::IndexVec;
@@ -219,18 +219,21 @@ pub enum Op {
         /// The block for false, and its results.
         otherwise: (Block, Vec<ArrayId>),
     },
-    /// `to = init; while cond(to) { to = body(to) }`, and lists: arrays that get one more row in each step. A list has
-    /// one more dimension than its rows, the outermost one. Rows of different extents are an error. A list without rows
-    /// has extents of 0.
+    /// `to = init; while .. { to = body(to) }`, and lists: arrays that get one more row in each step. A list has one more
+    /// dimension than its rows, the outermost one. Rows of different extents are an error. A list without rows has extents
+    /// of 0.
     While {
-        /// The state, as long as `init`: defined here and visible in both blocks. After the loop, it is the last state.
+        /// The state, as long as `init`: defined here and visible in the blocks. After the loop, it is the last state.
         /// Behind it are the lists, which are visible only after the loop.
         to: Vec<ArrayId>,
         /// The initial state.
         init: Vec<ArrayId>,
-        /// Computes the condition from the state: an array of rank 0 with one boolean.
-        cond: (Block, ArrayId),
-        /// Computes the next state, and the next row of each list.
+        /// How many steps there are.
+        trips: Trips,
+        /// The row of the step: an array of rank 0 with one `i64`, defined here and visible only in the body. Step `k` has row
+        /// `k`, or the row `n - 1 - k` if `n` steps go from the right. In this row of each list is what the step computes.
+        row: Option<ArrayId>,
+        /// Computes the next state, and the row of each list.
         body: (Block, Vec<ArrayId>),
     },
     /// Offers the present values of arrays to a tape, which keeps them or leaves them out: see NOTE [Kept states] in
@@ -262,6 +265,34 @@ pub enum Op {
         /// The statements: `Loop` and `Reduce`.
         body: Block,
     },
+}
+
+/// The steps of a loop.
+#[derive(Clone, Debug)]
+pub enum Trips {
+    /// As long as a block computes true from the state: an array of rank 0 with one boolean.
+    While(Block, ArrayId),
+    /// As many as an array of rank 0 says, which is one `i64`; none if it is negative. They go through the rows from the left or
+    /// from the right.
+    Times(ArrayId, Dir),
+}
+
+impl Trips {
+    /// The array of their number, if it is known before the loop.
+    pub fn number(&self) -> Option<ArrayId> {
+        match self {
+            Trips::While(..) => None,
+            Trips::Times(n, _) => Some(*n),
+        }
+    }
+
+    /// The direction in which the steps go through the rows.
+    pub fn dir(&self) -> Dir {
+        match self {
+            Trips::While(..) => Dir::Left,
+            Trips::Times(_, dir) => *dir,
+        }
+    }
 }
 
 /// The extents of a scan whose rows have this number of results.

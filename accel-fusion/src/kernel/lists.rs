@@ -1,6 +1,7 @@
 //! Lists of arrays of one shape: what the lists of a loop contain after some steps.
 
 use super::ir::ArrayInfo;
+use accel_core::ast::Dir;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, RawArray, RawExtents};
 
@@ -36,11 +37,21 @@ impl List {
         Ok(())
     }
 
-    /// The list as an array.
-    pub fn finish(self) -> RawArray {
+    /// The list as an array, whose rows were added in this direction.
+    pub fn finish(self, dir: Dir) -> RawArray {
         let none = || std::iter::repeat_n(0, self.rank - 1).collect();
         let mut extents: RawExtents = [self.rows].into_iter().collect();
         extents.extend(self.extents.unwrap_or_else(none));
-        RawArray { extents, columns: self.columns }
+        let backwards = |c: Column| {
+            let (size, mut all) = (c.len() / self.rows.max(1), Column::with_capacity(c.ty(), c.len()));
+            let places = (0..self.rows).rev().flat_map(|row| row * size..(row + 1) * size);
+            places.filter_map(|i| c.get(i)).for_each(|x| _ = all.push(x));
+            all
+        };
+        let columns = match dir {
+            Dir::Left => self.columns,
+            Dir::Right => self.columns.into_iter().map(backwards).collect(),
+        };
+        RawArray { extents, columns }
     }
 }

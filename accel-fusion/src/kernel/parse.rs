@@ -6,7 +6,7 @@ use super::ids::{ArrayId, Reg, SiteId};
 use super::ir::*;
 use super::lex::{Token, tokens};
 use super::lookup;
-use accel_core::ast::deep;
+use accel_core::ast::{Dir, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Float1, Op1};
 use accel_core::repr::{Agreement, Column, RawArray, Scalar, ScalarType};
@@ -327,6 +327,11 @@ impl Parser {
         Ok(RawArray { extents: extents.into(), columns: columns.into() })
     }
 
+    /// `row` and an array, if the steps of a loop have rows.
+    fn row(&mut self) -> Result<Option<ArrayId>> {
+        if self.accept("row") { self.array_decl().map(Some) } else { Ok(None) }
+    }
+
     fn block(&mut self) -> Result<(Block, Vec<ArrayId>)> {
         let block = self.stmts()?;
         Ok((block, self.results(Self::array)?))
@@ -346,7 +351,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, keep, recall, strip)";
+        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, times, keep, recall, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -428,12 +433,18 @@ impl Parser {
                 (Op::If { to, cond, then, otherwise: self.block()? }, site)
             }
             "while" => {
-                let init = self.some(Self::array)?;
-                let site = self.site()?;
+                let (init, site, row) = (self.some(Self::array)?, self.site()?, self.row()?);
                 self.expect("cond")?;
-                let cond = (self.stmts()?, self.result(Self::array)?);
+                let trips = Trips::While(self.stmts()?, self.result(Self::array)?);
                 self.expect("body")?;
-                (Op::While { to, init, cond, body: self.block()? }, site)
+                (Op::While { to, init, trips, row, body: self.block()? }, site)
+            }
+            "times" => {
+                let n = self.array()?;
+                let trips = Trips::Times(n, if self.accept("right") { Dir::Right } else { Dir::Left });
+                let (init, site, row) = (self.some(Self::array)?, self.site()?, self.row()?);
+                self.expect("body")?;
+                (Op::While { to, init, trips, row, body: self.block()? }, site)
             }
             "keep" => {
                 let (tape, arrays) = (self.number("the number of a tape")?, self.some(Self::array)?);

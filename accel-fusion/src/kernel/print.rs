@@ -26,6 +26,8 @@
 //! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` starts with `x0` |
 //! | `x3: i64, x6: f64 = while x0 .. } lists x7` | the same, and the list `x6` of the `x7` of each step |
 //! | `x8: f64 = list x6[x4]` | an element of a list |
+//! | `a3: .. = while a1 @0 row a2: .. cond { .. } body { .. }` | a loop over arrays that counts its rows in `a2` |
+//! | `a3: .. = times a0 a1 @0 row a2: .. body { .. }` | a loop of as many steps as `a0` says; with `times a0 right`, the last row comes first |
 //! | `a3: .., a4: .. = accumulate a1 @0` | the array `a3` defined as by a loop, and the sum `a4`, which starts as a copy of `a1` |
 //! | `() = emit a4[x0] x8 @0 inside` | adds `x8` to an element of the sum `a4`; the index was proved to be within bounds |
 //! | `2.0`, `3`, `true`, `2.0f32`, `3u8` | constants; the type is written unless it is `f64`, `i64` or `bool` |
@@ -38,7 +40,7 @@
 use super::ids::{ArrayId, Reg};
 use super::ir::*;
 use super::walk::walk;
-use accel_core::ast::deep;
+use accel_core::ast::{Dir, deep};
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
@@ -91,9 +93,9 @@ impl Op {
             Op::Loop { to, .. }
             | Op::Argsort { to, .. }
             | Op::If { to, .. }
-            | Op::While { to, .. }
             | Op::Recall { to, .. }
             | Op::Strip { to, .. } => to.as_slice().into(),
+            Op::While { to, row, .. } => to.iter().chain(row).copied().collect(),
             Op::Accumulate { to, sums, .. } => to.iter().copied().chain(sums.iter().map(|s| s.0)).collect(),
             Op::Literal { to, .. }
             | Op::Reduce { to, .. }
@@ -128,7 +130,10 @@ impl Op {
     pub fn blocks_with_results(&self) -> Vec<(&Block, &[ArrayId])> {
         match self {
             Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
-            Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
+            Op::While { trips: Trips::While(cond, continues), body, .. } => {
+                vec![(cond, std::slice::from_ref(continues)), (&body.0, &body.1)]
+            }
+            Op::While { body, .. } => vec![(&body.0, &body.1)],
             Op::Recall { step, .. } => vec![(&step.0, &step.1)],
             Op::Strip { to, body, .. } => vec![(body, to)],
             Op::Literal { .. }
@@ -153,9 +158,10 @@ impl Op {
     pub fn blocks_with_results_mut(&mut self) -> Vec<(&mut Block, &mut [ArrayId])> {
         match self {
             Op::If { then, otherwise, .. } => vec![(&mut then.0, &mut then.1), (&mut otherwise.0, &mut otherwise.1)],
-            Op::While { cond, body, .. } => {
-                vec![(&mut cond.0, std::slice::from_mut(&mut cond.1)), (&mut body.0, &mut body.1)]
+            Op::While { trips: Trips::While(cond, continues), body, .. } => {
+                vec![(cond, std::slice::from_mut(continues)), (&mut body.0, &mut body.1)]
             }
+            Op::While { body, .. } => vec![(&mut body.0, &mut body.1)],
             Op::Recall { step, .. } => vec![(&mut step.0, &mut step.1)],
             Op::Strip { to, body, .. } => vec![(body, to)],
             _ => vec![],
@@ -367,7 +373,10 @@ impl Printer<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        let to = list_or_unit(&s.op.defines(), |a| self.array_decl(a));
+        let to = match &s.op {
+            Op::While { to, .. } => list_or_unit(to, |a| self.array_decl(a)),
+            op => list_or_unit(&op.defines(), |a| self.array_decl(a)),
+        };
         let monoid = |k: &Option<Monoid>| k.map(|k| format!(" {k}")).unwrap_or_default();
         let site = s.site;
         let head = match &s.op {
@@ -391,7 +400,15 @@ impl Printer<'_> {
             }
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
-            Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
+            Op::While { init, trips, row, .. } => {
+                let init = list_or_unit(init, array);
+                let row = row.iter().map(|a| format!(" row {}", self.array_decl(a))).collect::<String>();
+                match trips {
+                    Trips::While(..) => format!("while {init} @{site}{row}"),
+                    Trips::Times(n, Dir::Left) => format!("times a{n} {init} @{site}{row}"),
+                    Trips::Times(n, Dir::Right) => format!("times a{n} right {init} @{site}{row}"),
+                }
+            }
             Op::Accumulate { sums, .. } => format!("accumulate {} @{site}", list_or_unit(sums, |s| array(&s.1))),
             Op::Keep { tape, arrays } => format!("keep {tape} {} @{site}", list_or_unit(arrays, array)),
             Op::Recall { tape, .. } => format!("recall {tape} @{site}"),
@@ -404,8 +421,10 @@ impl Printer<'_> {
                 self.named_block("then", &then.0, &then.1);
                 self.named_block("else", &otherwise.0, &otherwise.1);
             }
-            Op::While { cond, body, .. } => {
-                self.named_block("cond", &cond.0, &[cond.1]);
+            Op::While { trips, body, .. } => {
+                if let Trips::While(cond, continues) = trips {
+                    self.named_block("cond", cond, &[*continues]);
+                }
                 self.named_block("body", &body.0, &body.1);
             }
             Op::Recall { step, .. } => self.named_block("step", &step.0, &step.1),

@@ -253,7 +253,11 @@ pub(super) fn position(i: usize) -> Scalar {
     Scalar::I64(i as i64)
 }
 
-fn int(x: Scalar) -> Result<i64> {
+/// The value of an index or a number of steps.
+///
+/// # Errors
+/// `Error::Internal` for a value of another type.
+pub fn int(x: Scalar) -> Result<i64> {
     match x {
         Scalar::I64(i) => Ok(i),
         _ => Err(Error::Internal(format!("index of type {}", x.ty()))),

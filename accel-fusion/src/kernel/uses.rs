@@ -1,7 +1,7 @@
 //! Collects the arrays that instructions and operations use.
 
 use super::ids::{ArrayId, Reg};
-use super::ir::{Block, Instr, Op, ScalarFn};
+use super::ir::{Block, Instr, Op, ScalarFn, Trips};
 use super::walk::walk;
 use std::collections::BTreeSet;
 
@@ -66,7 +66,10 @@ impl Op {
             Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys]).copied()),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1).copied()),
             Op::Accumulate { sums, .. } => found.extend(sums.iter().map(|s| s.1)),
-            Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1).copied()),
+            Op::While { init, trips, body, .. } => {
+                let (Trips::While(_, a) | Trips::Times(a, _)) = trips;
+                found.extend(init.iter().chain([a]).chain(&body.1).copied());
+            }
             Op::Keep { arrays, .. } => found.extend(arrays.iter().copied()),
             Op::Recall { step, .. } => found.extend(step.1.iter().copied()),
             Op::Strip { to, .. } => found.extend(to.iter().copied()),

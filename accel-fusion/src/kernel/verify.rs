@@ -299,8 +299,8 @@ impl<'a> Verifier<'a> {
             Op::Recall { to, tape, at, step } => return self.recall(to, *tape, at, step),
             Op::Strip { to, len, body } => return self.strip(to, len, body),
         }
-        if let Op::While { to, init, cond, body } = &s.op {
-            return self.while_(to.split_at(init.len()), cond, body);
+        if let Op::While { to, init, trips, row, body } = &s.op {
+            return self.while_(to.split_at(init.len()), trips, *row, body);
         }
         s.op.defines().iter().try_for_each(|a| self.arrays.define(*a))
     }
@@ -309,17 +309,27 @@ impl<'a> Verifier<'a> {
     fn while_(
         &mut self,
         (state, lists): (&[ArrayId], &[ArrayId]),
-        cond: &(Block, ArrayId),
+        trips: &Trips,
+        row: Option<ArrayId>,
         body: &(Block, Vec<ArrayId>),
     ) -> Check {
+        let single = |name: &str, a: ArrayId, info: &ArrayInfo, t| {
+            ensure(info.rank == 0 && info.columns == [t], || format!("{name}: a{a} is an {info}"))
+        };
+        if let Trips::Times(n, _) = trips {
+            single("times", *n, self.used(*n).at("times")?, ScalarType::I64)?;
+        }
         state.iter().try_for_each(|a| self.arrays.define(*a))?;
         let depth = self.arrays.stack.len();
-        self.block(&cond.0).at("cond")?;
-        let continues = self.used(cond.1).at("cond")?;
-        ensure(continues.rank == 0 && continues.columns == [ScalarType::Bool], || {
-            format!("cond: a{} is an {continues}", cond.1)
-        })?;
-        self.arrays.leave(depth);
+        if let Trips::While(cond, continues) = trips {
+            self.block(cond).at("cond")?;
+            single("cond", *continues, self.used(*continues).at("cond")?, ScalarType::Bool)?;
+            self.arrays.leave(depth);
+        }
+        if let Some(row) = row {
+            self.arrays.define(row)?;
+            single("row", row, self.info(row)?, ScalarType::I64)?;
+        }
         self.block(&body.0).at("body")?;
         let to = state.len() + lists.len();
         ensure(body.1.len() == to, || format!("body: {} arrays for {to}", body.1.len()))?;

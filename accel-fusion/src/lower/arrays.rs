@@ -1,11 +1,12 @@
 //! Lowers array computations to statements.
 
 use super::delayed::{Delayed, compose};
-use super::rows;
 use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt};
+use crate::kernel::{
+    self, ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt,
+};
 use crate::simplify::is_only_checked;
 use accel_core::ast::*;
 use accel_core::repr::tree::Tree;
@@ -111,75 +112,46 @@ impl Lower {
         let (cond, continues) = self.block(&w.cond, &inner);
         let body = self.block(&w.body, &inner);
         let site = self.site("awhile", at);
-        self.stmt(Op::While { to: state.leaves(), init, cond: (cond, continues[0]), body }, site);
+        let trips = kernel::Trips::While(cond, continues[0]);
+        self.stmt(Op::While { to: state.leaves(), init, trips, row: None, body }, site);
         state
     }
 
-    /// Lowers a loop to a loop `while` with lists. If steps take rows or have a number, they are counted.
+    /// Lowers a loop with lists. If steps take rows or have a number, their rows are counted.
     fn loop_<A, S, P, Y>(&mut self, l: &ALoop<A, S, P, Y>, env: &ArrayEnv<A>, at: Src) -> Tree<ArrayId> {
         let site = self.site(l.user, at);
         let (s, x) = l.argument().parts();
-        let mut init = self.acc(&l.init, env).leaves();
+        let init = self.acc(&l.init, env).leaves();
         let xs = self.acc(&l.xs, env).leaves();
         let state = self.arrays_of(s.raw());
         let lists = self.arrays_of(batched_ty(&l.entry()).raw());
-        let (n, dir) = match &l.trips {
-            Trips::While(_) => (None, Dir::Left),
+        let trips = match &l.trips {
+            Trips::While(cond) => {
+                let (cond, continues) = self.block(cond, &env.push(&state, &s));
+                kernel::Trips::While(cond, continues[0])
+            }
             Trips::Times(n, dir) => {
-                let n = self.scalars(env).closed(n);
-                (Some(self.number(n, site)), *dir)
+                let (body, to) = (self.scalars(env).closed(n), self.array(number()));
+                self.stmt(Op::Loop { to: vec![to], extents: ScalarFn::default(), body }, site);
+                kernel::Trips::Times(to, *dir)
             }
         };
-        let counter = (n.is_some() || !xs.is_empty()).then(|| self.array(rows::number(ScalarType::I64)));
+        let is_counted = matches!(trips, kernel::Trips::Times(..)) || !xs.is_empty();
+        let row = is_counted.then(|| self.array(number()));
 
         self.open.push(Block::default());
-        let continues = match (&l.trips, counter, n) {
-            (Trips::While(cond), _, _) => self.acc(cond, &env.push(&state, &s)).leaf(),
-            (Trips::Times(..), Some(k), Some(n)) => self.number(rows::less(k, n, site), site),
-            (Trips::Times(..), _, _) => unreachable!("a loop with a number of steps counts them"),
-        };
-        let cond = (self.open.pop().unwrap_or_default(), continues);
-
-        self.open.push(Block::default());
-        let from_the_end = n.filter(|_| dir == Dir::Right);
         let mut taken = xs.into_iter();
-        let row = Tree::of(x.raw(), &mut || {
-            let (array, k) = (taken.next().expect("as many arrays as rows"), counter.expect("loops over rows count"));
-            let row = rows::row(array, &self.program.arrays[array], k, from_the_end, site);
-            self.store(row, site).leaf()
+        let x = Tree::of(x.raw(), &mut || {
+            let (array, row) = (taken.next().expect("as many arrays as rows"), row.expect("loops over rows count"));
+            let x = row_of(array, &self.program.arrays[array], row, site);
+            self.store(x, site).leaf()
         });
-        let next = self.acc(&l.body, &env.push(&Tree::pair(state.clone(), row), &l.argument()));
-        let mut results = next.fst().leaves();
-        let mut to = state.leaves();
-        if let Some(k) = counter {
-            to.push(k);
-            results.push(self.number(rows::next(k, site), site));
-        }
-        results.extend(next.snd().leaves());
+        let next = self.acc(&l.body, &env.push(&Tree::pair(state.clone(), x), &l.argument()));
+        let results = [next.fst().leaves(), next.snd().leaves()].concat();
         let body = (self.open.pop().unwrap_or_default(), results);
-
-        if counter.is_some() {
-            init.push(self.number(rows::zero(), site));
-        }
-        to.extend(lists.leaves());
-        self.stmt(Op::While { to, init, cond, body }, site);
-        if from_the_end.is_none() {
-            return Tree::pair(state, lists);
-        }
-        let mut listed = lists.leaves().into_iter();
-        let lists = Tree::of(l.entry().raw(), &mut || {
-            let list = listed.next().expect("as many lists as the type has");
-            let reversed = rows::reversed(list, &self.program.arrays[list], site);
-            self.store(reversed, site).leaf()
-        });
+        let to = [state.leaves(), lists.leaves()].concat();
+        self.stmt(Op::While { to, init, trips, row, body }, site);
         Tree::pair(state, lists)
-    }
-
-    /// A statement that computes a single number.
-    fn number(&mut self, body: ScalarFn, site: SiteId) -> ArrayId {
-        let to = self.array(rows::number(body.types[body.results[0]]));
-        self.stmt(Op::Loop { to: vec![to], extents: ScalarFn::default(), body }, site);
-        to
     }
 
     /// Lowers a single array, which need not be stored.
@@ -459,6 +431,25 @@ impl Lower {
         self.stmt(Op::Scan { to: to.leaf(), kept, extents, reverse: dir == Dir::Right, down: false, rows }, site);
         to
     }
+}
+
+/// The description of a single integer, in an array of rank 0.
+fn number() -> ArrayInfo {
+    ArrayInfo { rank: 0, columns: vec![ScalarType::I64] }
+}
+
+/// The row of an array whose position is the number in the array `row`.
+fn row_of(array: ArrayId, info: &ArrayInfo, row: ArrayId, site: SiteId) -> Delayed {
+    let mut b = Builder::new(&[]);
+    let extents = (1..info.rank).map(|dim| b.extent(array, dim)).collect();
+    let extents = b.finish(extents);
+    let mut b = Builder::new(&index_types(info.rank - 1));
+    let position = b.reg(ScalarType::I64);
+    b.emit(Instr::Read { to: vec![position], array: row, index: vec![], site, inside: true });
+    let index = [&[position], &b.params()[..]].concat();
+    let to: Vec<_> = info.columns.iter().map(|t| b.reg(*t)).collect();
+    b.emit(Instr::Read { to: to.clone(), array, index, site, inside: false });
+    Delayed { extents, element: b.finish(to) }
 }
 
 /// The descriptions of the arrays of a type, from left to right.

@@ -6,7 +6,6 @@
 
 mod arrays;
 mod delayed;
-mod rows;
 mod scalar;
 
 pub use arrays::lower;

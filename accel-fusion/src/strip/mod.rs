@@ -151,7 +151,10 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
     match &s.op {
         // The results of its blocks are used there.
         Op::If { .. } | Op::Recall { .. } => {}
-        Op::While { init, .. } => uses.extend(init),
+        Op::While { init, trips, .. } => {
+            uses.extend(init);
+            uses.extend(trips.number());
+        }
         op => op.used_arrays(&mut uses),
     }
     entry(s, uses)

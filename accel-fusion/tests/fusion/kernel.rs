@@ -105,6 +105,27 @@ unset a12: Array3<i8>
     body {
       -> a10
     }
+  a17: Array0<i64> = loop @0
+    extents () { -> }
+    body () { x0: i64 = 4 -> x0 }
+  a18: Array2<f64>, a19: Array1<i64> = times a17 right a10 @0 row a20: Array0<i64>
+    body {
+      -> a18, a20
+    }
+  a21: Array1<i64> = while () @0 row a22: Array0<i64>
+    cond {
+      a23: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: bool = false -> x0 }
+      -> a23
+    }
+    body {
+      -> a22
+    }
+  () = times a17 () @0
+    body {
+      ->
+    }
   () = loop @0
     extents () { -> }
     body () {

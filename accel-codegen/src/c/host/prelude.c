@@ -108,14 +108,21 @@ HELPER i64 row_size(run *r, i64 rows, i64 *list, const i64 *row, i64 rank) {
     return -1;
 }
 
-// Makes memory for this number of rows of size n in a column of a list, and keeps the first ones.
-HELPER int grow(run *r, i64 c, i64 rows, i64 room, i64 n, i64 element, i64 *extents, i64 rank) {
+// The number of rows for which full lists get memory, of at most this many.
+HELPER i64 more_rows(i64 room, i64 most) {
+    const i64 more = room ? 2 * room : 16;
+    return more < most ? more : most;
+}
+
+// Makes memory for this number of rows of size n in a column of a list, and keeps the rows that there are: the first ones, or with
+// `right` the last ones.
+HELPER int grow(run *r, i64 c, i64 rows, i64 room, i64 n, i64 element, i64 *extents, i64 rank, bool right) {
     block *old = r->blocks[c];
     extents[0] = room;
     const i64 all = checked_size(r, extents, rank);
     if (all < 0 || make(r, c, all, element, extents, rank)) return 1;
     extents[0] = rows;
-    __builtin_memcpy(r->columns[c], old->data, rows * n * element);
+    __builtin_memcpy((char *)r->columns[c] + (right ? room - rows : 0) * n * element, old->data, rows * n * element);
     if (--old->count == 0) r->calls->release(r, old);
     return 0;
 }

@@ -13,9 +13,9 @@ use crate::shared::tiled_reduce::Tiled;
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
-use accel_core::ast::deep;
+use accel_core::ast::{Dir, deep};
 use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
-use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId, scan_extents};
+use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId, Trips, scan_extents};
 use std::collections::BTreeSet;
 
 /// The functions that the statements use.
@@ -82,7 +82,7 @@ impl Host<'_> {
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
-            Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::While { to, init, trips, row, body } => self.while_(s, to, init, trips, *row, &body.1),
             Op::Keep { tape, arrays } => self.keep(*tape, arrays),
             Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1),
             Op::Strip { to, len, body } => self.strip(s, to, len, body),
@@ -294,17 +294,42 @@ impl Host<'_> {
         }
     }
 
-    fn while_(&mut self, s: &Step, to: &[ArrayId], init: &[ArrayId], cond: ArrayId, next: &[ArrayId]) {
+    fn while_(
+        &mut self,
+        s: &Step,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        trips: &Trips,
+        row: Option<ArrayId>,
+        next: &[ArrayId],
+    ) {
         let (state, lists) = to.split_at(init.len());
         self.take(state, init, |a| s.moved.contains(&a));
         self.empty_lists(lists);
-        self.w.open("for (;;)");
-        self.block(&s.blocks[0]);
-        self.w.line(format!("if (!{}) break;", self.cells(cond).concat()));
-        let body = &s.blocks[1];
+        let (head, k) = match trips {
+            Trips::Times(n, dir) => {
+                self.w.line(format!("const i64 steps = {};", self.cells(*n).concat()));
+                ("for (i64 k = 0; k < steps; k++)", if *dir == Dir::Left { "k" } else { "steps - 1 - k" })
+            }
+            Trips::While(..) if row.is_some() => ("for (i64 k = 0;; k++)", "k"),
+            Trips::While(..) => ("for (;;)", "k"),
+        };
+        self.w.open(head);
+        let (cond, body) = match &s.blocks[..] {
+            [body] => (None, body),
+            [cond, body, ..] => (Some(cond), body),
+            [] => unreachable!("a loop has a body"),
+        };
+        if let (Some(cond), Trips::While(_, continues)) = (cond, trips) {
+            self.block(cond);
+            self.w.line(format!("if (!{}) break;", self.cells(*continues).concat()));
+        }
+        if let Some(row) = row {
+            self.w.line(format!("{} = {k};", self.cells(row).concat()));
+        }
         self.block(body);
         let (next, rows) = next.split_at(state.len());
-        self.append(s.stmt.site, lists, rows);
+        self.append(s.stmt.site, lists, rows, trips);
         let unused: BTreeSet<_> = rows.iter().filter(|a| !next.contains(a)).copied().collect();
         unused.intersection(&body.owned_results).for_each(|a| self.drop_array(*a));
         self.take(state, next, |a| body.owned_results.contains(&a));
@@ -324,14 +349,17 @@ impl Host<'_> {
         }
     }
 
-    /// Appends a row to each list.
-    fn append(&mut self, site: SiteId, lists: &[ArrayId], rows: &[ArrayId]) {
+    /// Adds a row to each list. Without the last rows, lists from the right lie at the end of their memory.
+    fn append(&mut self, site: SiteId, lists: &[ArrayId], rows: &[ArrayId], trips: &Trips) {
         if lists.is_empty() {
             return;
         }
         self.w.line(format!("r->site = {site};"));
         self.w.line("const bool full = rows == room;");
-        self.w.line("if (full) room = room ? 2 * room : 16;");
+        let steps = if trips.number().is_some() { "steps" } else { "MAX_EXTENT + 1" };
+        self.w.line(format!("if (full) room = more_rows(room, {steps});"));
+        let right = (trips.dir() == Dir::Right) as u8;
+        let at_row = if right == 1 { "room - 1 - rows" } else { "rows" };
         for (list, row) in lists.iter().zip(rows) {
             let (rank, at) = (self.w.program.arrays[*list].rank, self.extents_at(*list));
             let of_row = self.extents_at(*row);
@@ -340,8 +368,10 @@ impl Host<'_> {
             self.w.line("if (n < 0) return 1;");
             for (c, f, t) in self.pairs(*list, *row) {
                 let bytes = bytes(t);
-                self.w.line(format!("if (full && grow(r, {c}, rows, room, n, {bytes}, {at}, {rank})) return 1;"));
-                let place = format!("({t} *)r->columns[{c}] + rows * n");
+                self.w.line(format!(
+                    "if (full && grow(r, {c}, rows, room, n, {bytes}, {at}, {rank}, {right})) return 1;"
+                ));
+                let place = format!("({t} *)r->columns[{c}] + ({at_row}) * n");
                 self.w.line(format!("__builtin_memcpy({place}, r->columns[{f}], n * {bytes});"));
             }
             self.w.line(format!("*({at}) = rows + 1;"));

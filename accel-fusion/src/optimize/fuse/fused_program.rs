@@ -118,7 +118,7 @@ pub struct Pass<'a> {
     pub(crate) checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often the current statement is executed.
     pub(crate) times: ExecutionCount,
-    /// The arrays of numbers that decide how often loops run: NOTE [Numbers of steps] in `loop_rows.rs`.
+    /// The arrays of the numbers of steps of loops: NOTE [Numbers of steps] in `loop_rows.rs`.
     pub(crate) numbers_of_steps: BTreeSet<ArrayId>,
     /// The sites of permutes known to have targets out of bounds: NOTE [Targets within bounds] in `scatter.rs`.
     pub(crate) outside: Vec<SiteId>,

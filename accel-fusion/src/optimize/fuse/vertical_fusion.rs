@@ -1,7 +1,7 @@
 //! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
 
 use crate::kernel::dead_code::drop_dead_statements;
-use crate::kernel::{ArrayId, Block, Op, Program, Reduction, ScalarFn, SiteId, Stmt, scan_extents};
+use crate::kernel::{ArrayId, Block, Op, Program, Reduction, ScalarFn, SiteId, Stmt, Trips, scan_extents};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::facts::shape_analysis::{Facts, Inequality, Ranges};
 use crate::optimize::fuse::accumulators::{self, Accumulate};
@@ -170,7 +170,7 @@ impl Pass<'_> {
             }
             Op::Agree { agreement, left, right } => self.agree(*agreement, [left, right], s.site),
             Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
-            Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+            Op::While { to, init, trips, row, body } => self.while_(to, init, trips, *row, body, s.site),
             Op::Keep { tape, arrays } => {
                 let arrays = arrays.iter().map(|a| self.alias(*a)).collect();
                 self.emit(Op::Keep { tape: *tape, arrays }, s.site);
@@ -303,28 +303,45 @@ impl Pass<'_> {
         &mut self,
         to: &[ArrayId],
         init: &[ArrayId],
-        cond: &(Block, ArrayId),
+        trips: &Trips,
+        row: Option<ArrayId>,
         body: &(Block, Vec<ArrayId>),
         site: SiteId,
     ) {
         let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
         let first = to.first().copied();
-        let number = self.number_of_steps(to, &init, cond, body);
+        let number = self.number_of_steps(trips, site);
         let kept = if first.is_some_and(|a| self.changing.contains(&a)) {
             None
         } else {
-            self.with_constant_extents(to, &init, cond, body, number.as_ref())
+            self.with_constant_extents(to, &init, trips, body, number.as_ref())
         };
-        let (cond, body) = kept.unwrap_or_else(|| {
+        let (trips, body) = kept.unwrap_or_else(|| {
             self.changing.extend(first);
             for a in &to[..init.len()] {
                 let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
                 self.facts.set_dims(*a, own);
             }
-            let cond = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
-            (cond, self.in_steps(number.as_ref(), |p| p.inner(&body.0, &body.1, ExecutionCount::Many)))
+            self.steps(trips, body, number.as_ref())
         });
-        self.emit(Op::While { to: to.to_vec(), init, cond: (cond.0, cond.1[0]), body }, site);
+        self.emit(Op::While { to: to.to_vec(), init, trips, row, body }, site);
+    }
+
+    /// The condition and the body of a loop with this number of steps, if it is known.
+    fn steps(
+        &mut self,
+        trips: &Trips,
+        body: &(Block, Vec<ArrayId>),
+        number: Option<&Poly>,
+    ) -> (Trips, (Block, Vec<ArrayId>)) {
+        let trips = match trips {
+            Trips::While(cond, continues) => {
+                let (cond, continues) = self.inner(cond, &[*continues], ExecutionCount::Many);
+                Trips::While(cond, continues[0])
+            }
+            Trips::Times(n, dir) => Trips::Times(self.alias(*n), *dir),
+        };
+        (trips, self.in_steps(number, |p| p.inner(&body.0, &body.1, ExecutionCount::Many)))
     }
 
     /// The condition and the body of a loop whose state keeps its initial extents; `None` if it does not keep them.
@@ -338,18 +355,17 @@ impl Pass<'_> {
         &mut self,
         to: &[ArrayId],
         init: &[ArrayId],
-        cond: &(Block, ArrayId),
+        trips: &Trips,
         body: &(Block, Vec<ArrayId>),
         number: Option<&Poly>,
-    ) -> Option<((Block, Vec<ArrayId>), (Block, Vec<ArrayId>))> {
+    ) -> Option<(Trips, (Block, Vec<ArrayId>))> {
         let (facts, arrays, reads) = (self.facts.mark(), self.program.arrays.next_idx(), self.reads.len());
         for (to, a) in to.iter().zip(init) {
             let dims = self.facts.dims(*a);
             self.define(&[*to], &dims);
         }
         let first = self.blocks;
-        let cond_found = self.inner(&cond.0, &[cond.1], ExecutionCount::Many);
-        let found = (cond_found, self.in_steps(number, |p| p.inner(&body.0, &body.1, ExecutionCount::Many)));
+        let found = self.steps(trips, body, number);
         if to.iter().zip(init).zip(&found.1.1).all(|((to, _), a)| self.facts.dims(*to) == self.facts.dims(*a)) {
             self.lists(&to[init.len()..], &found.1.1[init.len()..], number.cloned(), first);
             return Some(found);
@@ -359,7 +375,8 @@ impl Pass<'_> {
         self.reads.split_off(reads).into_iter().for_each(|u| self.forget(u));
         self.known.aliases.split_off(&arrays);
         self.known.producers.split_off(&arrays);
-        for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {
+        let cond = if let Trips::While(cond, _) = trips { Some(cond) } else { None };
+        for a in cond.into_iter().chain([&body.0]).flat_map(Block::walk).flat_map(|s| s.op.defines()) {
             self.known.aliases.remove(&a);
             self.known.producers.remove(&a);
             self.known.rows.remove(&a);

@@ -1,6 +1,6 @@
 //! Numbers the remaining arrays without gaps.
 
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, walk_mut};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, Trips, walk_mut};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Renumbers the arrays in the order of their definitions: inputs first.
@@ -139,9 +139,10 @@ impl Numbers {
             Op::If { to, then, otherwise, .. } => {
                 [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));
             }
-            Op::While { to, init, cond, body } => {
+            Op::While { to, init, trips, row, body } => {
                 [to, init, &mut body.1].into_iter().for_each(|all| self.arrays(all));
-                self.array(&mut cond.1);
+                let (Trips::While(_, a) | Trips::Times(a, _)) = trips;
+                row.iter_mut().chain([a]).for_each(|a| self.array(a));
             }
         }
     }

@@ -6,8 +6,8 @@
 //! one recalls them. It does so if
 //!
 //! - the rows of the list are a part of the first loop's state,
-//! - the list and its copies are read by the second loop only, each time in the row that belongs to the step,
-//! - both loops have the same number of steps.
+//! - the list and its copies are read by the second loop only, each time in the row of the step,
+//! - both loops have the same number of steps, and go through the rows in opposite directions.
 //!
 //! Then every state is recalled once, and the tape is empty after the second loop. What is used in another way stays a
 //! list, for example one that the program returns. The pass works on kernel programs because there, all backends see its
@@ -23,21 +23,19 @@
 mod blocks;
 pub(crate) mod numbers;
 mod readers;
-mod single;
+pub(crate) mod single;
 mod step;
 mod undo;
 mod views;
 
-use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, Stmt, Trips};
 use crate::optimize::layout::compact::Numbers;
 use accel_core::ast::deep;
-use accel_core::repr::op::Num2;
-use accel_core::repr::{Scalar, ScalarType};
 use blocks::Blocks;
-use numbers::{Atom, Definitions, Linear, Steps, steps};
+use numbers::{Definitions, Linear};
 use readers::Readers;
+use single::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
 use undo::{Change, Undone};
@@ -94,9 +92,8 @@ struct Pass {
 struct Pair {
     /// The position of the second loop.
     second: usize,
-    steps: Steps,
-    /// The steps of the second loop.
-    counters: Option<Steps>,
+    /// The forms of the number of steps of the first one.
+    steps: Vec<Linear>,
     /// For each list, the component of the state that it lists, and the extents of this component.
     sources: Vec<Option<usize>>,
     rows: Vec<Vec<Linear>>,
@@ -133,8 +130,10 @@ impl Pass {
                     deep(|| self.block(&mut then.0, &mut then.1));
                     deep(|| self.block(&mut otherwise.0, &mut otherwise.1));
                 }
-                Op::While { cond, body, .. } => {
-                    deep(|| self.block(&mut cond.0, &mut [cond.1]));
+                Op::While { trips, body, .. } => {
+                    if let Trips::While(cond, continues) = trips {
+                        deep(|| self.block(cond, &mut [*continues]));
+                    }
                     deep(|| self.block(&mut body.0, &mut body.1));
                 }
                 Op::Recall { step, .. } => deep(|| self.block(&mut step.0, &mut step.1)),
@@ -158,21 +157,24 @@ impl Pass {
 
     /// The next loop that reads lists of the loop at `first`, and what else uses them.
     fn find(&self, b: &Block, first: usize, results: &[ArrayId], barred: &BTreeSet<ArrayId>) -> Option<Pair> {
-        let Op::While { to, init, cond, body } = &b.stmts[first].op else { return None };
+        let Op::While { to, init, trips, body, .. } = &b.stmts[first].op else { return None };
         let (state, lists) = to.split_at(init.len());
-        let first_steps = steps(&self.definitions, &self.program.arrays, to, init, cond, body)?;
+        let steps: Vec<Linear> = match trips {
+            Trips::While(..) => self.definitions.counters(state, init, &body.1).collect(),
+            Trips::Times(n, _) => vec![self.definitions.number(*n)],
+        };
         let mut views = Views {
             arrays: &self.program.arrays,
             definitions: &self.definitions,
             known: BTreeMap::new(),
             excluded: BTreeSet::new(),
-            steps: first_steps.limit.iter().flat_map(|n| [n.clone(), self.definitions.looked_through(n)]).collect(),
+            steps: steps.iter().flat_map(|n| [n.clone(), self.definitions.looked_through(n)]).collect(),
         };
         let mut sources = vec![];
         for (list, (a, row)) in lists.iter().zip(&body.1[init.len()..]).enumerate() {
             let all = self.program.arrays[*a].columns.clone();
             let columns = (0..all.len()).collect();
-            views.known.insert(*a, View { list, reversed: false, columns, all, rows: None });
+            views.known.insert(*a, View { list, columns, all, rows: None });
             sources.push(state.iter().position(|s| s == row));
         }
         views.excluded.extend((0..lists.len()).filter(|k| sources[*k].is_none() || barred.contains(&lists[*k])));
@@ -189,13 +191,10 @@ impl Pass {
             }
         }
         views.excluded.extend(views.lists(&results.iter().copied().collect()));
-        let Op::While { to, init: other, cond, body } = &b.stmts[second?].op else { return None };
         let rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default()).collect();
-        let counters = steps(&self.definitions, &self.program.arrays, to, other, cond, body);
         Some(Pair {
             second: second?,
-            steps: first_steps,
-            counters,
+            steps: views.steps,
             sources,
             rows,
             read,
@@ -211,15 +210,15 @@ impl Pass {
             definitions: &self.definitions,
             known: found.views.clone(),
             excluded: found.excluded.clone(),
-            steps: Vec::from_iter(found.steps.limit.clone()),
+            steps: found.steps.clone(),
         };
-        let counted = found.steps.counters.iter().map(|a| Linear::atom(Atom::Number(*a)));
-        let lengths: Vec<Linear> = counted.chain(views.lengths()).collect();
-        let Some(Steps { counters, limit: Some(limit) }) = &found.counters else { return BTreeSet::new() };
-        if !lengths.contains(limit) || !matches!(b.stmts[first].op, Op::While { .. }) {
+        let Op::While { trips: of_first, .. } = &b.stmts[first].op else { return BTreeSet::new() };
+        let Op::While { trips: Trips::Times(n, dir), .. } = &b.stmts[found.second].op else { return BTreeSet::new() };
+        let n = self.definitions.number(*n);
+        if *dir == of_first.dir() || !views.lengths().any(|length| length == n) {
             return BTreeSet::new();
         }
-        let readers = Readers { views: &views, lengths: &lengths, counters, rows: &found.rows };
+        let readers = Readers { views: &views, rows: &found.rows };
         let mut excluded = found.excluded.clone();
         readers.check(&b.stmts[found.second].op, &mut excluded);
         &found.read - &excluded
@@ -235,16 +234,18 @@ impl Pass {
         taken: &BTreeSet<usize>,
     ) -> Option<BTreeSet<usize>> {
         let site = b.stmts[first].site;
-        let Op::While { to, init, body, .. } = &b.stmts[first].op else { return None };
-        let other = found.counters.as_ref()?;
-        let state = &to[..init.len()];
-        let of_body = Body { state, init, next: &body.1[..init.len()], stmts: &body.0.stmts };
+        let of_body = Body::of(&mut self.program, &b.stmts[first].op, site)?;
+        let Op::While { row: Some(row), .. } = b.stmts[found.second].op else { return None };
         let how = self.how(&of_body, found, taken)?;
-        let counters = [found.steps.counters[0], other.counters[0]];
-        let at = at(counters, site);
+        let mut code = Code::new(site);
+        let at = of_body.order.step(&mut code, row);
+        let at = code.done(at);
+        let mut code = Code::new(site);
+        let row = code.number(row);
+        let row = code.done(row);
         if let Some(budget) = self.budget.filter(|_| !how.updates.is_empty())
             && let all = changing(&of_body, found, taken)
-            && let Some(blocks) = Blocks::new(&mut self.program, &of_body, counters[0], &all, &how.updates, site)
+            && let Some(blocks) = Blocks::new(&mut self.program, &of_body, &all, &how.updates, site)
         {
             let copies = self.without_lists(b, first, found, taken, &blocks.rows().collect());
             let tape = (self.tapes, budget);
@@ -255,7 +256,7 @@ impl Pass {
             return Some(taken.clone());
         }
         let How { taken, kept, used, updates } = how;
-        let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
+        let arrays: Vec<ArrayId> = kept.iter().map(|k| of_body.state[*k]).collect();
         let after: Vec<ArrayId> = kept.iter().map(|k| of_body.next[*k]).collect();
         let again: Vec<Stmt> = used.iter().map(|k| of_body.stmts[*k].clone()).collect();
 
@@ -266,8 +267,8 @@ impl Pass {
             names.insert(*a, self.program.arrays.push(info));
         }
         // What the first loop begins with, and what the second one ends with.
-        let initial: Vec<ArrayId> = updates.keys().map(|k| init[*k]).collect();
-        let undone = |(k, all): (&usize, &Vec<Change>)| Undone::new(&mut self.program, &of_body, *k, all, &at);
+        let initial: Vec<ArrayId> = updates.keys().map(|k| of_body.init[*k]).collect();
+        let undone = |(k, all): (&usize, &Vec<Change>)| Undone::new(&mut self.program, &of_body, *k, all, &row);
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
@@ -336,7 +337,7 @@ impl Pass {
     fn how(&self, of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> Option<How> {
         let source = |list: &usize| found.sources[*list].filter(|k| !of_body.is_constant(*k));
         let changing = changing(of_body, found, taken);
-        let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program, &self.definitions)?));
+        let updated = |k: &usize| Some((*k, of_body.updates(*k, &self.program)?));
         let updates: BTreeMap<usize, Vec<Change>> = changing.iter().filter_map(updated).collect();
         let others: BTreeSet<usize> = changing.iter().copied().filter(|k| !updates.contains_key(k)).collect();
         let (kept, used) = self.closure(of_body, &others)?;
@@ -407,19 +408,4 @@ impl Pass {
 /// The components of the state in the lists `taken` that differ between steps.
 fn changing(of_body: &Body, found: &Pair, taken: &BTreeSet<usize>) -> BTreeSet<usize> {
     taken.iter().filter_map(|list| found.sources[*list].filter(|k| !of_body.is_constant(*k))).collect()
-}
-
-/// The number of the state that a step of the second loop needs: `n - 1 - k`
-fn at([n, k]: [ArrayId; 2], site: SiteId) -> ScalarFn {
-    let mut b = Builder::new(&[]);
-    let mut number = |array: ArrayId| {
-        let to = b.reg(ScalarType::I64);
-        b.emit(Instr::Read { to: vec![to], array, index: vec![], site, inside: true });
-        to
-    };
-    let (n, k) = (number(n), number(k));
-    let one = b.constant(Scalar::I64(1));
-    let last = b.index_op(Num2::Sub, n, one);
-    let at = b.index_op(Num2::Sub, last, k);
-    b.finish(vec![at])
 }

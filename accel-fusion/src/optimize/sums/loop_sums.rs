@@ -5,7 +5,9 @@
 //! each step of the outer loop, the right side adds in place.
 
 use crate::kernel::dead_code::{defined, drop_outputs, restricted_to};
-use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Monoid, Op, Program, Reg, ScalarFn, Stmt, walk};
+use crate::kernel::{
+    ArrayId, ArrayInfo, Block, IndexVec, Instr, Monoid, Op, Program, Reg, ScalarFn, Stmt, Trips, walk,
+};
 use crate::optimize::layout::compact::Numbers;
 use crate::optimize::loops::tapes::numbers::Definitions;
 use crate::optimize::rules::{Place, Rule, rewrite};
@@ -99,7 +101,7 @@ impl SumsOfLoops<'_> {
     /// before the loop, if the loop can begin with it.
     fn summing_loop(&self, b: &Block, k: usize, results: &[ArrayId], sum: &Sum) -> Option<(usize, usize)> {
         let at = b.stmts[..k].iter().position(|s| s.op.defines().contains(&sum.with))?;
-        let Op::While { to, init, cond, body } = &b.stmts[at].op else { return None };
+        let Op::While { to, init, trips, body, .. } = &b.stmts[at].op else { return None };
         let component = to[..init.len()].iter().position(|a| *a == sum.with)?;
         let first = init[component];
         let rank = self.arrays[first].rank;
@@ -110,25 +112,19 @@ impl SumsOfLoops<'_> {
             && uses(&b.stmts[at + 1..], sum.with) == 1
             && !results.contains(&sum.with)
             && self.sums(&b.stmts[k]).iter().any(|s| s.to == sum.to)
-            && self.is_summed(cond, body, component, sum.with);
+            && self.is_summed(trips, body, component, sum.with);
         fits.then_some((at, component))
     }
 
     /// Whether the steps of a loop only add to this component of the state.
-    fn is_summed(
-        &self,
-        cond: &(Block, ArrayId),
-        body: &(Block, Vec<ArrayId>),
-        component: usize,
-        state: ArrayId,
-    ) -> bool {
+    fn is_summed(&self, trips: &Trips, body: &(Block, Vec<ArrayId>), component: usize, state: ArrayId) -> bool {
         let next = body.1[component];
         let chain = self.chain(&body.0, next, state);
         // Each array of the chain is used by the next one only, and the last one is the next state.
         let once = |chain: Vec<ArrayId>| {
             let is_last = |a: &ArrayId| *a == next;
             let used = |a: &ArrayId| uses(&body.0.stmts, *a) + body.1.iter().filter(|r| *r == a).count();
-            uses(&cond.0.stmts, state) == 0
+            !matches!(trips, Trips::While(cond, _) if uses(&cond.stmts, state) > 0)
                 && chain.iter().all(|a| used(a) == 1)
                 && chain.iter().filter(|a| is_last(a)).count() == 1
         };
@@ -143,9 +139,9 @@ impl SumsOfLoops<'_> {
             all.push(match &s.op {
                 Op::Permute { defaults, monoid: Some(Monoid::Sum), .. } => *defaults,
                 Op::Accumulate { sums, .. } => sums.iter().find(|(to, _)| *to == a)?.1,
-                Op::While { to, init, cond, body } => {
+                Op::While { to, init, trips, body, .. } => {
                     let component = to[..init.len()].iter().position(|to| *to == a)?;
-                    deep(|| self.is_summed(cond, body, component, a)).then(|| init[component])?
+                    deep(|| self.is_summed(trips, body, component, a)).then(|| init[component])?
                 }
                 Op::Loop { to, body, .. } => self.summand(to, body, a)?,
                 _ => return None,

@@ -13,7 +13,7 @@ fn what_is_printed_is_read_back() {
     assert_eq!(p.to_string(), EVERYTHING);
     // Not only the text is the same, but all data.
     assert_eq!(format!("{:?}", program(&p.to_string())), format!("{p:?}"));
-    assert_eq!((p.arrays.len(), p.sites.len(), p.literals.len()), (17, 3, 3));
+    assert_eq!((p.arrays.len(), p.sites.len(), p.literals.len()), (24, 3, 3));
     assert_eq!(p.arrays[12], ArrayInfo { rank: 3, columns: vec![ScalarType::I8] });
     assert_eq!(program("program () { -> }").to_string(), "program ()\n{\n  ->\n}");
 }

@@ -82,6 +82,13 @@ literal 0 = [2] f64 { 1.0 2.0 } i64 { 3 4 }
         body (x0: i64) { x1: f64 = a12[x0] @0 -> x1 }
       -> a11, a14
     }
+  a18: Array0<i64> = loop @0
+    extents () { -> }
+    body () { x0: i64 = 2 -> x0 }
+  a19: Array2<f64>, a20: Array1<i64> = times a18 right a9 @0 row a21: Array0<i64>
+    body {
+      -> a19, a21
+    }
   -> a11, a12, a6
 }"#;
 
@@ -168,6 +175,10 @@ fn arrays() {
         ("while a9, a7", "while a9, a9", "a12 is an Array1<f64>, but a9 an Array2<f64>"),
         ("-> a11, a14", "-> a14, a11", "body: a11 is an Array2<f64>, but a14 an Array1<f64>"),
         ("-> a13", "-> a11", "cond: a11 is an Array2<f64>"),
+        ("times a18", "times a9", "times: a9 is an Array2<f64>"),
+        ("times a18", "times a21", "times: a21 is used before it is defined"),
+        ("row a21: Array0<i64>", "row a21: Array1<i64>", "row: a21 is an Array1<i64>"),
+        ("-> a11, a12, a6", "-> a11, a12, a21", "results: a21 is used outside of the block that defines it"),
         // Sites.
         ("= reduce @1", "= reduce @2", "site 2 does not exist"),
         ("x2: f64 = a0[x0, x1] @0", "x2: f64 = a0[x0, x1] @7", "site 7 does not exist"),

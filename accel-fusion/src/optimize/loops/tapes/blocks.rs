@@ -17,10 +17,10 @@
 //! the budget besides. Components that change in other ways are listed, too, state by state: most of them are numbers.
 
 use super::single::{Code, new_like, new_single, single};
-use super::step::{self, Body};
+use super::step::{self, Body, Order};
 use super::undo::{Change, Undone, Update};
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, width};
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, Trips, width};
 use accel_core::repr::op::{Cmp, Num2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,8 +44,9 @@ pub struct Blocks {
     kept: Vec<ArrayId>,
     next: Vec<ArrayId>,
     step: Vec<Stmt>,
-    /// The array that counts the steps.
-    counter: ArrayId,
+    /// The array of the row of the step, and the order of the rows.
+    row: ArrayId,
+    order: Order,
     /// The number of steps of a block.
     size: ArrayId,
     /// The block of a step of the second loop, and the place in it.
@@ -55,18 +56,16 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks of a loop with these updates of components, of which the components `changing` are wanted. `counter` counts its steps.
-    /// `None` if the steps cannot be taken again.
+    /// The blocks of a loop with these updates of components, of which the components `changing` are wanted. `None` if the steps cannot
+    /// be taken again.
     pub fn new(
         program: &mut Program,
         of_body: &Body,
-        counter: ArrayId,
         changing: &BTreeSet<usize>,
         updates: &BTreeMap<usize, Vec<Change>>,
         site: SiteId,
     ) -> Option<Blocks> {
-        let counts = of_body.state.iter().position(|a| *a == counter)?;
-        let wanted = changing.iter().copied().chain([counts]).collect();
+        let wanted = changing.iter().copied().chain([of_body.state.len() - 1]).collect();
         let (kept, used) = of_body.closure(&wanted)?;
         let [size, want, place] = [(); 3].map(|()| new_single(program, ScalarType::I64));
         let mut row = Code::new(site);
@@ -86,7 +85,8 @@ impl Blocks {
             kept: kept.iter().map(|k| of_body.state[*k]).collect(),
             next: kept.iter().map(|k| of_body.next[*k]).collect(),
             step: used.iter().map(|k| of_body.stmts[*k].clone()).collect(),
-            counter,
+            row: of_body.row(),
+            order: of_body.order,
             size,
             want,
             place,
@@ -126,14 +126,14 @@ impl Blocks {
         let state: Vec<ArrayId> = self.kept.iter().map(|a| new_like(program, *a)).collect();
         let mut names: BTreeMap<ArrayId, ArrayId> = self.kept.iter().copied().zip(state.iter().copied()).collect();
         let mut code = Code::new(self.site);
-        let (k, end) = (code.number(names[&self.counter]), end(&mut code));
+        let (k, end) = (self.order.step(&mut code, names[&self.row]), end(&mut code));
         let continues = new_single(program, ScalarType::Bool);
         let cond = single(continues, code.compared(Cmp::Lt, k, end), self.site);
         let block = step::copy(program, std::mem::take(&mut body.stmts), &mut names);
         let results = self.next.iter().chain(&rows).map(|a| names.get(a).copied().unwrap_or(*a)).collect();
         let to = [&state, lists].concat();
-        let cond = (Block { stmts: vec![cond] }, continues);
-        Some((Stmt { op: Op::While { to, init, cond, body: (block, results) }, site: self.site }, state))
+        let trips = Trips::While(Block { stmts: vec![cond] }, continues);
+        Some((Stmt { op: Op::While { to, init, trips, row: None, body: (block, results) }, site: self.site }, state))
     }
 
     /// Keeps states in the loop at `first` on this tape, and gets them back in the one at `second`, whose step belongs to step `last` of
@@ -152,12 +152,12 @@ impl Blocks {
 
         // The lists of the block that belongs to the step.
         let back: Vec<ArrayId> = self.kept.iter().map(|a| new_like(program, *a)).collect();
-        let counter = back[self.kept.iter().position(|a| *a == self.counter)?];
+        let row = back[self.kept.iter().position(|a| *a == self.row)?];
         let (again, state) = self.steps(
             program,
             back.clone(),
             |code| {
-                let (k, size) = (code.number(counter), code.number(self.size));
+                let (k, size) = (self.order.step(code, row), code.number(self.size));
                 code.op(Num2::Add, k, size)
             },
             &[],
@@ -213,7 +213,8 @@ impl Blocks {
         let initial: Vec<ArrayId> = empty.iter().flat_map(|s| s.op.defines().to_vec()).collect();
         let size = self.size_of_block(program, &b.stmts[first], budget);
         let mut code = Code::new(site);
-        let (k, block, zero) = (code.number(self.counter), code.number(self.size), code.constant(0));
+        let k = self.order.step(&mut code, self.row);
+        let (block, zero) = (code.number(self.size), code.constant(0));
         let k = code.op(Num2::Rem, k, block);
         let keep = Stmt { op: Op::Keep { tape, arrays: self.kept.clone() }, site };
         let then = (Block { stmts: vec![keep] }, vec![]);
@@ -231,7 +232,8 @@ impl Blocks {
         if let Op::While { body, .. } = &mut b.stmts[second].op {
             body.0.stmts.splice(0..0, stmts);
         }
-        if let Op::While { body, .. } = &mut b.stmts[first].op {
+        if let Op::While { row, body, .. } = &mut b.stmts[first].op {
+            *row = Some(self.row);
             body.0.stmts.insert(0, Stmt { op: keep, site });
         }
         b.stmts.splice(second..second, empty);

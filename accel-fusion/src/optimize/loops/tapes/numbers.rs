@@ -2,8 +2,8 @@
 
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, Stmt, walk};
-use accel_core::repr::op::{Cmp, Num2, Op2};
-use accel_core::repr::{Scalar, ScalarType};
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Num2, Op2};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -51,11 +51,6 @@ impl Linear {
         }
         sum.terms.retain(|_, n| *n != 0);
         sum
-    }
-
-    /// `self - 1 - k`
-    pub fn counted_down(&self, k: &Linear) -> Linear {
-        self.plus(k, -1).plus(&Linear::constant(1), -1)
     }
 
     /// The arrays that the number depends on.
@@ -286,19 +281,15 @@ impl Definitions {
         Linear::atom(Atom::Other(text, arrays))
     }
 
-    /// The components of a loop's state, with these arrays after a step, that increase by 1 in each step.
-    pub fn counters(
-        &self,
-        state: &[ArrayId],
-        next: &[ArrayId],
-        arrays: &IndexVec<ArrayId, ArrayInfo>,
-    ) -> impl Iterator<Item = usize> {
-        let counts = |(state, next): (&ArrayId, &ArrayId)| {
-            arrays[*state].rank == 0
-                && arrays[*state].columns == [ScalarType::I64]
-                && self.number(*next) == Linear::atom(Atom::Number(*state)).plus(&Linear::constant(1), 1)
+    /// The numbers of steps that a loop counts itself: the components of its state, with these arrays before the first step and after
+    /// a step, that begin with 0 and increase by 1 in each step.
+    pub fn counters(&self, state: &[ArrayId], init: &[ArrayId], next: &[ArrayId]) -> impl Iterator<Item = Linear> {
+        let number = |a: &ArrayId| Linear::atom(Atom::Number(*a));
+        let counts = move |((state, init), next): &((&ArrayId, &ArrayId), &ArrayId)| {
+            self.number(**init) == Linear::constant(0)
+                && self.number(**next) == number(state).plus(&Linear::constant(1), 1)
         };
-        state.iter().zip(next).enumerate().filter(move |(_, both)| counts(*both)).map(|(k, _)| k)
+        state.iter().zip(init).zip(next).filter(counts).map(move |((state, _), _)| number(state))
     }
 
     /// The extents of an array.
@@ -366,7 +357,7 @@ pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTr
     for s in b.walk() {
         if let Op::While { to, init, body, .. } = &s.op {
             // What is the same in all steps is defined outside of the loop.
-            let mut inside: BTreeSet<ArrayId> = to.iter().copied().collect();
+            let mut inside: BTreeSet<ArrayId> = s.op.defines().into_iter().collect();
             body.0.walk().for_each(|s| inside.extend(s.op.defines()));
             let is_constant = |n: &Linear| n.is_constant_outside(&inside);
             let rows = to.iter().zip(&body.1).skip(init.len());
@@ -375,46 +366,4 @@ pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTr
         }
     }
     found
-}
-
-/// The function that computes the condition `less < more` of a loop, and both registers.
-pub fn comparison((cond, result): &(Block, ArrayId)) -> Option<(&ScalarFn, Reg, Reg)> {
-    let code = cond.stmts.iter().find_map(|s| match &s.op {
-        Op::Loop { to, extents, body } if to[..] == [*result] && extents.results.is_empty() => Some(body),
-        _ => None,
-    })?;
-    match defined(code, *code.results.first()?)? {
-        Instr::Op2(_, Op2::Cmp(Cmp::Lt), less, more) => Some((code, *less, *more)),
-        _ => None,
-    }
-}
-
-/// The numbers that determine how often a loop runs.
-pub struct Steps {
-    /// The arrays that count the steps; at least one.
-    pub counters: Vec<ArrayId>,
-    /// The number that a counter has to reach, if the condition compares one with a number.
-    pub limit: Option<Linear>,
-}
-
-/// The numbers that determine how often a loop runs, if it counts its steps.
-pub fn steps(
-    definitions: &Definitions,
-    arrays: &IndexVec<ArrayId, ArrayInfo>,
-    to: &[ArrayId],
-    init: &[ArrayId],
-    cond: &(Block, ArrayId),
-    body: &(Block, Vec<ArrayId>),
-) -> Option<Steps> {
-    let all = definitions.counters(&to[..init.len()], &body.1, arrays);
-    let from_zero = all.filter(|k| definitions.number(init[*k]) == Linear::constant(0));
-    let counters: Vec<ArrayId> = from_zero.map(|k| to[k]).collect();
-    let limit = comparison(cond).and_then(|(code, less, more)| {
-        let less = definitions.register(code, less);
-        let limit = definitions.register(code, more);
-        let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
-        // The limit must be the same in all steps.
-        (counts && limit.arrays().iter().all(|a| !to.contains(a))).then_some(limit)
-    });
-    (!counters.is_empty()).then_some(Steps { counters, limit })
 }

@@ -8,29 +8,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the second loop may do with the lists.
 pub struct Readers<'a> {
     pub views: &'a Views<'a>,
-    /// The forms of the number of steps.
-    pub lengths: &'a [Linear],
-    /// The arrays that count the steps of the second loop.
-    pub counters: &'a [ArrayId],
     /// The extents of the rows of each list.
     pub rows: &'a [Vec<Linear>],
 }
 
 impl Readers<'_> {
-    /// Excludes the lists that the loop uses in another way than as the row that belongs to the step.
+    /// Excludes the lists that the loop uses in another way than as the row of the step.
     pub fn check(&self, loop_: &Op, excluded: &mut BTreeSet<usize>) {
-        let Op::While { cond, body, .. } = loop_ else { return };
+        let Op::While { row, body, .. } = loop_ else { return };
         let mut whole = BTreeSet::new();
         loop_.arrays_used_whole(&mut whole);
-        cond.0.stmts.iter().for_each(|s| s.op.used_arrays(&mut whole));
         for s in body.0.walk() {
             s.op.arrays_used_whole(&mut whole);
-            s.op.scalar_fns().into_iter().for_each(|(_, code)| self.code(code, excluded));
+            s.op.scalar_fns().into_iter().for_each(|(_, code)| self.code(code, *row, excluded));
         }
         excluded.extend(self.views.lists(&whole));
     }
 
-    fn code(&self, code: &ScalarFn, excluded: &mut BTreeSet<usize>) {
+    fn code(&self, code: &ScalarFn, row: Option<ArrayId>, excluded: &mut BTreeSet<usize>) {
+        let row = row.map(|a| Linear::atom(Atom::Number(a)));
         for i in walk(&code.instrs) {
             let (array, good) = match i {
                 Instr::Extent(_, array, dim) => (array, *dim > 0),
@@ -40,7 +36,7 @@ impl Readers<'_> {
             let Some(view) = self.views.known.get(array) else { continue };
             let good = good
                 && match i {
-                    Instr::Read { index, .. } => self.is_row_of_step(view, code, index[0]),
+                    Instr::Read { index, .. } => Some(self.views.definitions.register(code, index[0])) == row,
                     // A copy may have other extents than the states.
                     _ => view.rows.as_ref().is_none_or(|rows| *rows == self.rows[view.list]),
                 };
@@ -48,14 +44,6 @@ impl Readers<'_> {
                 excluded.insert(view.list);
             }
         }
-    }
-
-    fn is_row_of_step(&self, view: &View, code: &ScalarFn, at: Reg) -> bool {
-        let at = self.views.definitions.register(code, at);
-        self.counters.iter().any(|k| {
-            let k = Linear::atom(Atom::Number(*k));
-            if view.reversed { at == k } else { self.lengths.iter().any(|n| at == n.counted_down(&k)) }
-        })
     }
 }
 

@@ -16,14 +16,15 @@
 //! derivative. This ends with the array with which it began, so the next step goes on with it: nothing else needs the former one, and all
 //! of this happens in place.
 
-use super::numbers::{Definitions, comparison, steps};
 use super::single::{Code, new_like, new_single, single};
 use super::step::Body;
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::dead_code::{defined, restricted_to};
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use crate::kernel::dead_code::restricted_to;
+use crate::kernel::{
+    ArrayId, ArrayInfo, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, Trips, arrays_mentioned,
+};
 use crate::optimize::loops::hoisted_checks::{index_factors, keeps_all};
-use accel_core::ast::deep;
+use accel_core::ast::{Dir, deep};
 use accel_core::repr::op::{Cmp, Num2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
@@ -33,8 +34,8 @@ use std::ops::Range;
 pub enum Change {
     /// An update: the array that it defines.
     Update(ArrayId),
-    /// The changes in each step of an inner loop, in order, and the number of its steps.
-    Steps(ScalarFn, Vec<Change>),
+    /// The changes in each step of an inner loop, in order, the number of its steps, and their direction.
+    Steps(ScalarFn, Dir, Vec<Change>),
 }
 
 /// An update that a loop lists.
@@ -66,7 +67,7 @@ pub struct Undone {
     undo: Vec<Stmt>,
 }
 
-impl Body<'_> {
+impl Body {
     /// The arrays that differ between steps.
     fn inside(&self) -> BTreeSet<ArrayId> {
         let mut inside: BTreeSet<ArrayId> = self.state.iter().copied().collect();
@@ -82,10 +83,10 @@ impl Body<'_> {
     }
 
     /// The changes that lead from a component of the state to its next value, in order, if all can be undone.
-    pub fn updates(&self, k: usize, program: &Program, definitions: &Definitions) -> Option<Vec<Change>> {
-        let chain = Chain { program, definitions, all: &self.all(), inside: &self.inside(), in_branch: false };
+    pub fn updates(&self, k: usize, program: &Program) -> Option<Vec<Change>> {
+        let chain = Chain { program, all: &self.all(), inside: &self.inside(), in_branch: false };
         let mut found = vec![];
-        let first = chain.updates(self.stmts, self.next[k], &mut found)?;
+        let first = chain.updates(&self.stmts, self.next[k], &mut found)?;
         found.reverse();
         (first == self.state[k] && !found.is_empty()).then_some(found)
     }
@@ -94,7 +95,6 @@ impl Body<'_> {
 /// Finds updates of the same array that follow each other.
 struct Chain<'a> {
     program: &'a Program,
-    definitions: &'a Definitions,
     /// The statements of the body.
     all: &'a [&'a Stmt],
     /// The arrays that differ between steps.
@@ -111,14 +111,14 @@ impl Chain<'_> {
                     found.push(Change::Update(*to));
                     *defaults
                 }
-                Op::While { to, init, body, .. } => {
+                Op::While { to, init, trips, body, .. } => {
                     let k = to[..init.len()].iter().position(|to| *to == a)?;
                     let mut changes = vec![];
                     let first = deep(|| self.updates(&body.0.stmts, body.1[k], &mut changes))?;
                     (first == a).then_some(())?;
                     if !changes.is_empty() {
                         changes.reverse();
-                        found.push(Change::Steps(self.number_of_steps(&s.op)?, changes));
+                        found.push(Change::Steps(self.number_of_steps(trips, s.site)?, trips.dir(), changes));
                     }
                     init[k]
                 }
@@ -135,26 +135,25 @@ impl Chain<'_> {
     }
 
     /// How often an inner loop runs, if it is as often in all steps of the outer one.
-    fn number_of_steps(&self, loop_: &Op) -> Option<ScalarFn> {
-        let Op::While { to, init, cond, body } = loop_ else { return None };
-        steps(self.definitions, &self.program.arrays, to, init, cond, body)?.limit?;
-        let (code, _, more) = comparison(cond)?;
-        let own = restricted_to(code, vec![more]);
-        let differs = |code: &ScalarFn| {
+    fn number_of_steps(&self, trips: &Trips, site: SiteId) -> Option<ScalarFn> {
+        let n = trips.number()?;
+        if !self.inside.contains(&n) {
+            let mut code = Code::new(site);
+            let number = code.number(n);
+            return Some(code.done(number));
+        }
+        let is_same = |code: &ScalarFn| {
             let mut mentioned = BTreeSet::new();
             arrays_mentioned(&code.instrs, &mut mentioned);
-            !code.is_total() || !mentioned.is_disjoint(self.inside)
+            code.is_total() && mentioned.is_disjoint(self.inside)
         };
-        let defined_in_step = || {
-            let Instr::Read { array, .. } = defined(&own, own.results[0])? else { return None };
-            self.all.iter().find_map(|s| {
-                let Op::Loop { to, body, .. } = &s.op else { return None };
-                let columns = body.results_of(to, &self.program.arrays);
-                let (_, own) = columns.into_iter().find(|(a, _)| a == array)?;
-                Some(restricted_to(body, own.to_vec()))
-            })
-        };
-        if differs(&own) { defined_in_step().filter(|code| !differs(code)) } else { Some(own) }
+        let in_step = self.all.iter().find_map(|s| {
+            let Op::Loop { to, body, .. } = &s.op else { return None };
+            let columns = body.results_of(to, &self.program.arrays);
+            let (_, own) = columns.into_iter().find(|(a, _)| *a == n)?;
+            Some(restricted_to(body, own.to_vec()))
+        });
+        in_step.filter(is_same)
     }
 }
 
@@ -351,7 +350,7 @@ impl Log<'_> {
                 updates.push(logged(program, row, s, self.initial, inner)?);
                 Some(())
             }
-            Change::Steps(n, changes) => {
+            Change::Steps(n, _, changes) => {
                 let inner = [inner, std::slice::from_ref(n)].concat();
                 deep(|| self.changes(program, changes, &inner, updates))
             }
@@ -372,16 +371,19 @@ fn undone(
     for change in changes.iter().rev() {
         from = match change {
             Change::Update(_) => left.next()?.undone(program, at, from, &mut undo),
-            Change::Steps(n, changes) => deep(|| undone_steps(program, (n, changes), left, at, from, &mut undo))?,
+            Change::Steps(n, dir, changes) => {
+                deep(|| undone_steps(program, (n, *dir, changes), left, at, from, &mut undo))?
+            }
         };
     }
     Some((undo, from))
 }
 
-/// Adds a loop that undoes the steps of an inner loop: how often this one runs, and its changes. Returns the array before them.
+/// Adds a loop that undoes the steps of an inner loop: how often and in which direction this one runs, and its changes. Returns the array
+/// before them.
 fn undone_steps(
     program: &mut Program,
-    (n, changes): (&ScalarFn, &[Change]),
+    (n, dir, changes): (&ScalarFn, Dir, &[Change]),
     left: &mut dyn Iterator<Item = &Update>,
     at: &[ScalarFn],
     from: ArrayId,
@@ -390,32 +392,15 @@ fn undone_steps(
     let mut left = left.peekable();
     let site = left.peek()?.site;
     let state = new_like(program, from);
-    let [zero, k, next] = [(); 3].map(|()| new_single(program, ScalarType::I64));
-    let continues = new_single(program, ScalarType::Bool);
-    let last = |code: &mut Code| {
-        let (n, k) = (code.0.inline(n, &[])[0], code.number(k));
-        (n, k)
-    };
-
+    let [number, row] = [(); 2].map(|()| new_single(program, ScalarType::I64));
     let mut code = Code::new(site);
-    let ((n, number), one) = (last(&mut code), code.constant(1));
-    let end = code.op(Num2::Sub, n, one);
-    let step = code.op(Num2::Sub, end, number);
-    let at = [at, &[code.done(step)]].concat();
-    let (mut stmts, before) = undone(program, changes, &mut left, &at, state)?;
-    let mut code = Code::new(site);
-    let (number, one) = (code.number(k), code.constant(1));
-    let more = code.op(Num2::Add, number, one);
-    stmts.push(single(next, code.done(more), site));
-
-    let mut code = Code::new(site);
-    let (n, number) = last(&mut code);
-    let cond = (Block { stmts: vec![single(continues, code.compared(Cmp::Lt, number, n), site)] }, continues);
-    let body = (Block { stmts }, vec![before, next]);
-    let op = Op::While { to: vec![state, k], init: vec![from, zero], cond, body };
-    let mut code = Code::new(site);
-    let first = code.constant(0);
-    undo.extend([single(zero, code.done(first), site), Stmt { op, site }]);
+    let of_step = code.number(row);
+    let at = [at, &[code.done(of_step)]].concat();
+    let (stmts, before) = undone(program, changes, &mut left, &at, state)?;
+    let opposite = if dir == Dir::Left { Dir::Right } else { Dir::Left };
+    let (trips, body) = (Trips::Times(number, opposite), (Block { stmts }, vec![before]));
+    let op = Op::While { to: vec![state], init: vec![from], trips, row: Some(row), body };
+    undo.extend([single(number, n.clone(), site), Stmt { op, site }]);
     Some(state)
 }
 

@@ -1,4 +1,4 @@
-//! Views of the lists of a loop: the lists themselves, and copies of them with other extents or in the opposite order.
+//! Views of the lists of a loop: the lists themselves, and copies of them with other extents.
 
 use super::numbers::{Atom, Definitions, Linear};
 use crate::kernel::dead_code::restricted_to;
@@ -11,8 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct View {
     /// The number of the list.
     pub list: usize,
-    /// Whether the first row is the last one of the list.
-    pub reversed: bool,
     /// For each column, that of the list.
     pub columns: Vec<usize>,
     /// The types of all columns of the list.
@@ -27,7 +25,7 @@ pub struct Views<'a> {
     pub definitions: &'a Definitions,
     pub known: BTreeMap<ArrayId, View>,
     pub excluded: BTreeSet<usize>,
-    /// The forms of the number of steps of the loop, if it is known before it.
+    /// The forms of the number of steps of the loop.
     pub steps: Vec<Linear>,
 }
 
@@ -80,26 +78,15 @@ impl Views<'_> {
         };
         let (to, array, index) = body.instrs.iter().find_map(read)?;
         let of = self.known.get(&array)?;
-        let (first, rest) = index.split_first()?;
         let all = self.definitions.extents_of(extents);
-        let whole = index.len() == body.params
-            && rest.iter().copied().eq(body.param_regs().skip(1))
-            && self.lengths().any(|n| Some(&n) == all.first());
-        let (at, k) = (self.definitions.register(body, *first), Linear::atom(Atom::Param(0)));
-        let backwards = self.lengths().any(|n| at == n.counted_down(&k));
-        if !whole || !(backwards || at == k) {
+        let whole = index.iter().copied().eq(body.param_regs()) && self.lengths().any(|n| Some(&n) == all.first());
+        if !whole {
             return None;
         }
         let column = |r: &Reg| to.iter().position(|t| t == r).map(|c| of.columns[c]);
         let columns: Vec<usize> = results.iter().map(column).collect::<Option<_>>()?;
         // A read sets each register once.
         let distinct = columns.iter().collect::<BTreeSet<_>>().len() == columns.len();
-        distinct.then(|| View {
-            list: of.list,
-            reversed: of.reversed != backwards,
-            columns,
-            all: of.all.clone(),
-            rows: Some(all[1..].to_vec()),
-        })
+        distinct.then(|| View { list: of.list, columns, all: of.all.clone(), rows: Some(all[1..].to_vec()) })
     }
 }
