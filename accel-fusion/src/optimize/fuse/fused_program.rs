@@ -40,6 +40,8 @@ pub struct Arrays<'a> {
     pub(crate) producers: BTreeMap<ArrayId, Producer>,
     /// The extents of the rows of lists: NOTE [Rows of lists].
     pub(crate) rows: BTreeMap<ArrayId, Vec<Poly>>,
+    /// The numbers of steps of loops, for the rows of their steps.
+    pub(crate) steps: BTreeMap<ArrayId, Poly>,
     /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
     pub(crate) loop_of: HashMap<ArrayId, usize>,
     pub(crate) open_loop: usize,
@@ -70,6 +72,10 @@ impl Producers for Arrays<'_> {
 
     fn is_read_where_made(&self, a: ArrayId) -> bool {
         self.loop_of.get(&a).copied().unwrap_or_default() == self.open_loop
+    }
+
+    fn steps(&self, row: ArrayId) -> Option<&Poly> {
+        self.steps.get(&row)
     }
 
     fn inlined(&self, u: ArrayUse) -> Option<&ScalarFn> {

@@ -10,7 +10,7 @@ use crate::optimize::fuse::reshapes;
 use crate::optimize::fuse::rewrites::{CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SUM_BY_ROWS, SUM_INTERCHANGE};
 use crate::optimize::fuse::scatter;
 use crate::optimize::fuse::split_columns::used_as_whole;
-use crate::optimize::loops::loop_rows::numbers_of_steps;
+use crate::optimize::loops::loop_rows::{is_natural, numbers_of_steps};
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, Producers};
 use crate::optimize::sums::permute_sums;
 use crate::optimize::sums::product_sums;
@@ -51,6 +51,7 @@ fn run_once(
             aliases: BTreeMap::new(),
             producers: BTreeMap::new(),
             rows: BTreeMap::new(),
+            steps: BTreeMap::new(),
             loop_of: HashMap::new(),
             open_loop: 0,
             free_digits: false,
@@ -311,6 +312,8 @@ impl Pass<'_> {
         let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
         let first = to.first().copied();
         let number = self.number_of_steps(trips, site);
+        self.known.steps.extend(row.zip(number.clone()));
+        let number = number.filter(is_natural);
         let kept = if first.is_some_and(|a| self.changing.contains(&a)) {
             None
         } else {

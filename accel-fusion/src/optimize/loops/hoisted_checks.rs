@@ -1,6 +1,6 @@
 //! Hoisted checks: indices that are sums are checked once for all elements, before a statement.
 //!
-//! NOTE [Hoisted checks]: in a loop over time steps, a statement reads row `steps - 1 - t` of an array, where `t` is a number in
+//! NOTE [Hoisted checks]: in a loop over time steps, a statement reads row `t - 1` of an array, where `t` is a number in
 //! memory. Nothing is known about it before the program runs, so every element is checked: C compilers do not vectorise such a
 //! loop, and statements that can fail have no tiles and no lanes. But the index is a sum of multiples of the statement's own
 //! indices and of numbers that are the same for all elements. So if two corners of the index space are within bounds, then all

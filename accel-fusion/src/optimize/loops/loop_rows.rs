@@ -5,6 +5,9 @@
 //! only: `max(n - 1, 0)` is `n - 1` where an index below `n` exists, but not before the loop. So such a number stays an array, and
 //! all readers read it. A constant or an extent has one form anyway, and tells more where it is read.
 //!
+//! NOTE [Rows of steps]: if a loop takes `n` steps, each step has a row of at least 0 and less than `n`. So an array of `n` rows is read at
+//! this row without a check, and a difference such as `n - row` is a possible extent.
+//!
 //! NOTE [Rows of lists]: all rows of a list have the extents of the array that the loop lists, if these do not change. But a list
 //! without rows has extents of 0, so the extents of the list are not those of a row. In the steps of a loop of as many steps as
 //! there are rows, there is a row, and both are equal, as after a comparison: NOTE [Extents that were compared]. Adjoints of loops
@@ -22,6 +25,11 @@ pub fn numbers_of_steps(program: &Program) -> BTreeSet<ArrayId> {
     program.body.walk().filter_map(|s| number(&s.op)).collect()
 }
 
+/// Whether a number of steps is an extent or a constant that is not negative.
+pub fn is_natural(n: &Poly) -> bool {
+    matches!(n.as_sym(), Some(Sym::Extent(..))) || n.as_constant() >= Some(0)
+}
+
 impl Pass<'_> {
     /// Whether readers of this array, which has these values, read it and do not compute it: NOTE [Numbers of steps].
     pub fn stays_a_number(&self, a: ArrayId, values: &[Option<Poly>]) -> bool {
@@ -29,13 +37,12 @@ impl Pass<'_> {
         self.numbers_of_steps.contains(&a) && !values.iter().all(|n| n.as_ref().is_some_and(has_one_form))
     }
 
-    /// The number of steps of a loop, if it is an extent or a constant.
+    /// The number of steps of a loop, if it consists of extents.
     pub fn number_of_steps(&mut self, trips: &Trips, site: SiteId) -> Option<Poly> {
         let mut code = Code::new(site);
         let number = code.number(trips.number()?);
         let number = self.preview(&code.done(number), &[]).values.first()?.clone()?;
-        let is_extent = matches!(number.as_sym(), Some(Sym::Extent(..)));
-        (is_extent || number.as_constant() >= Some(0)).then_some(number)
+        self.facts.is_known(&number).then_some(number)
     }
 
     /// A body of a loop with this number of steps.

@@ -33,6 +33,10 @@ pub trait Producers {
     fn is_read_where_made(&self, _: ArrayId) -> bool {
         true
     }
+    /// The number of steps of a loop, if the array is the row of its step: NOTE [Rows of steps] in `loop_rows.rs`.
+    fn steps(&self, _: ArrayId) -> Option<&Poly> {
+        None
+    }
     /// The registers with the element at the current index, if the scalar function itself computes it.
     fn element(&self, _: ArrayId) -> Option<&[Reg]> {
         None
@@ -531,6 +535,10 @@ impl<'a> Cleaner<'a> {
         self.once(Key::Read(array, index.clone()), |c| {
             let to: Vec<Reg> = types.iter().map(|t| c.reg(*t, None)).collect();
             c.emit(Instr::Read { to: to.clone(), array, index, site, inside });
+            if let (Some(n), [row]) = (c.producers.steps(array), &to[..]) {
+                let row = c.polys[*row].clone().unwrap_or_default();
+                c.conditions.extend(Inequality::range(&row, n));
+            }
             to
         })
     }
