@@ -124,8 +124,6 @@ pub struct Pass<'a> {
     pub(crate) checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often the current statement is executed.
     pub(crate) times: ExecutionCount,
-    /// The arrays of the numbers of steps of loops: NOTE [Numbers of steps] in `loop_rows.rs`.
-    pub(crate) numbers_of_steps: BTreeSet<ArrayId>,
     /// The sites of permutes known to have targets out of bounds: NOTE [Targets within bounds] in `scatter.rs`.
     pub(crate) outside: Vec<SiteId>,
 }
@@ -297,7 +295,6 @@ impl Pass<'_> {
         self.may_wait
             && self.known.before.places.get(&a) == Some(&(1, true))
             && !self.whole.contains(&a)
-            && !self.numbers_of_steps.contains(&a)
             && self.facts.are_known_without(a, dims)
             && body.work() > 0
             && moved_array(body).is_none()
@@ -316,9 +313,7 @@ impl Pass<'_> {
         {
             return;
         }
-        if let [to] = to
-            && !self.stays_a_number(*to, &cleaned.values)
-        {
+        if let [to] = to {
             let constants = cleaned.constants.iter().copied().collect();
             let p = Producer { work: cleaned.code.work(), code: cleaned.code.clone(), constants, is_view: false };
             self.known.producers.insert(*to, p);

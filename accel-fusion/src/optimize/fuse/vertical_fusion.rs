@@ -10,7 +10,7 @@ use crate::optimize::fuse::reshapes;
 use crate::optimize::fuse::rewrites::{CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SUM_BY_ROWS, SUM_INTERCHANGE};
 use crate::optimize::fuse::scatter;
 use crate::optimize::fuse::split_columns::used_as_whole;
-use crate::optimize::loops::loop_rows::{is_natural, numbers_of_steps};
+use crate::optimize::loops::loop_rows::is_natural;
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, Producers};
 use crate::optimize::sums::permute_sums;
 use crate::optimize::sums::product_sums;
@@ -69,7 +69,6 @@ fn run_once(
         block_of: HashMap::new(),
         changing: BTreeSet::new(),
         times: ExecutionCount::Once,
-        numbers_of_steps: numbers_of_steps(program),
         outside: vec![],
     };
     p.program.body = p.block(&program.body);

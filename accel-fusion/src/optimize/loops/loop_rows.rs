@@ -1,10 +1,5 @@
 //! What is known of the steps of loops, and of the rows of lists in loops over them.
 //!
-//! NOTE [Numbers of steps]: a loop and its derivative, which goes through the rows from the last one, take the same number of steps.
-//! Passes that pair these loops compare it. If each reader of the number computed it, each would also simplify it by what holds there
-//! only: `max(n - 1, 0)` is `n - 1` where an index below `n` exists, but not before the loop. So such a number stays an array, and
-//! all readers read it. A constant or an extent has one form anyway, and tells more where it is read.
-//!
 //! NOTE [Rows of steps]: if a loop takes `n` steps, each step has a row of at least 0 and less than `n`. So an array of `n` rows is read at
 //! this row without a check, and a difference such as `n - row` is a possible extent.
 //!
@@ -13,17 +8,10 @@
 //! there are rows, there is a row, and both are equal, as after a comparison: NOTE [Extents that were compared]. Adjoints of loops
 //! go through the rows of their states: without this, each step would compare extents, and have two versions.
 
-use crate::kernel::{ArrayId, Block, Op, Program, SiteId, Trips};
+use crate::kernel::{ArrayId, Block, SiteId, Trips};
 use crate::optimize::facts::poly::{Poly, Sym};
 use crate::optimize::fuse::fused_program::Pass;
 use crate::optimize::loops::tapes::single::Code;
-use std::collections::BTreeSet;
-
-/// The arrays of the numbers of steps of loops: NOTE [Numbers of steps].
-pub fn numbers_of_steps(program: &Program) -> BTreeSet<ArrayId> {
-    let number = |op: &Op| if let Op::While { trips, .. } = op { trips.number() } else { None };
-    program.body.walk().filter_map(|s| number(&s.op)).collect()
-}
 
 /// Whether a number of steps is an extent or a constant that is not negative.
 pub fn is_natural(n: &Poly) -> bool {
@@ -31,12 +19,6 @@ pub fn is_natural(n: &Poly) -> bool {
 }
 
 impl Pass<'_> {
-    /// Whether readers of this array, which has these values, read it and do not compute it: NOTE [Numbers of steps].
-    pub fn stays_a_number(&self, a: ArrayId, values: &[Option<Poly>]) -> bool {
-        let has_one_form = |n: &Poly| n.as_constant().is_some() || matches!(n.as_sym(), Some(Sym::Extent(..)));
-        self.numbers_of_steps.contains(&a) && !values.iter().all(|n| n.as_ref().is_some_and(has_one_form))
-    }
-
     /// The number of steps of a loop, if it consists of extents.
     pub fn number_of_steps(&mut self, trips: &Trips, site: SiteId) -> Option<Poly> {
         let mut code = Code::new(site);
