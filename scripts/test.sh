@@ -93,9 +93,9 @@ tests=(cargo tests --no-fail-fast)
 build() { run "${tests[@]}" --no-run; }
 quick_tests() { run "${tests[@]}"; }
 
-# With checked proofs of bounds. The proofs are the same for all backends.
+# With checked proofs of bounds, and one version of each program for all extents. The proofs are the same for all backends.
 checked_tests() {
-  local checked=(env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 "${tests[@]}")
+  local checked=(env ACCEL_CHECK=1 ACCEL_VERSIONS=0 QUICKCHECK_TESTS=10 "${tests[@]}")
   run "${checked[@]}" --test random -- programs::
   run "${checked[@]}" --test language -- bad_cases::
   run "${checked[@]}" --test backends -- conformance::native

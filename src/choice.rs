@@ -82,6 +82,28 @@ pub fn compile<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>) -> Result<Compiled
     compile_on(default_backend()?, prog)
 }
 
+/// As [`compile`], and also compiles what the backend compiles for the extents of these arguments only, so that the first run with such
+/// arguments does not wait. The native backend makes extents of at most 64 constants of the program; see the book, "How a program is
+/// compiled".
+///
+/// ```
+/// # use accel::prelude::*;
+/// use accel::compile_for;
+/// let squares = afun(|xs: Acc<Vector<f64>>| sum(xs * xs));
+/// let xs = Array::vector(vec![3.0, 4.0]);
+/// let compiled = compile_for(grad(&squares), &xs)?;
+/// assert_eq!(compiled.run(&xs)?.to_vec(), [6.0, 8.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// As [`run`].
+pub fn compile_for<A: Arrays, R: Arrays>(prog: impl AsAfun<A, R>, inputs: impl Inputs<A>) -> Result<Compiled<A, R>> {
+    let compiled = compile(prog)?;
+    compiled.prepare_for(inputs)?;
+    Ok(compiled)
+}
+
 /// Compiles a program on the given backend. The errors are those of [`run`].
 pub fn compile_on<A: Arrays, R: Arrays>(backend: &dyn Backend, prog: impl AsAfun<A, R>) -> Result<Compiled<A, R>> {
     Compiled::new(backend, prog.as_afun())

@@ -99,14 +99,14 @@ pub mod native {
     pub use accel_native::{Native, Options, VectorizedInterpreter};
 }
 pub use check_grad::{Deviation, GradientCheck, check_grad};
-pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
+pub use choice::{BACKENDS, backend_named, compile, compile_for, compile_on, default_backend, run, run_on};
 pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_jacobian, sparse_jacobian_on};
 
 /// Everything that a program needs.
 ///
 /// | for | there are |
 /// | --- | --- |
-/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
+/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`compile_for`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
@@ -133,8 +133,8 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, check_grad, compile, compile_on, derivative, grad, gradient, hessian, hvp, jacobian, jvp,
-        run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_grad_with_aux,
+        Arrays, Elt, Error, check_grad, compile, compile_for, compile_on, derivative, grad, gradient, hessian, hvp,
+        jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_grad_with_aux,
         value_and_gradient, vjp,
     };
     #[doc(inline)]

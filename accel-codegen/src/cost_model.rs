@@ -214,3 +214,9 @@ pub const WORTH_SHARING: usize = 4;
 pub const CONDITIONS: usize = 16;
 /// The largest number of values of an index for which each value gets a copy of the code. Chosen.
 pub const COPIED_VALUES: usize = 64;
+/// The largest size of an array in a frame, in bytes: NOTE [Frames]. Chosen: a matrix of 22 by 22 numbers of 64 bits.
+pub const FRAMED_ARRAY: i64 = 4096;
+/// The largest size of a frame, in bytes. It stays in the first-level cache.
+pub const FRAME: i64 = L1 as i64;
+/// The largest number of instructions of a frame. Chosen: the time of C compilers grows with the square of the size of a function.
+pub const FRAMED: usize = 4_000;

@@ -23,7 +23,7 @@ mod text;
 
 pub use analysis::layout::Layout;
 pub use analysis::{fault, liveness, partition};
-pub use c::{GENERATOR, Module, Options, emit};
+pub use c::{GENERATOR, Module, Options, emit, emit_for};
 pub use shared::loop_nest::nest_text;
 pub use shared::scan::chains;
 pub use text::registers::Vectors;

@@ -313,6 +313,15 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         Ok(Compiled { executable, types: PhantomData })
     }
 
+    /// Compiles what the backend compiles for the extents of these arguments only. Otherwise the first run does so. The elements of the
+    /// arguments do not matter.
+    ///
+    /// # Errors
+    /// Whatever prevents the backend from compiling it.
+    pub fn prepare_for(&self, inputs: impl Inputs<Args>) -> Result<()> {
+        self.executable.prepare(&inputs.to_tuple())
+    }
+
     /// Computes the result: `f.run(&xs)`, or `f.run((&xs, &ys))` for several arguments.
     ///
     /// # Errors

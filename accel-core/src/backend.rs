@@ -40,6 +40,14 @@ pub trait Executable: Send + Sync {
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
 
+    /// Prepares runs with arguments of the extents of this one: whatever a backend compiles for these extents, it compiles now.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run) for an argument of another type, and as [`Backend::compile`].
+    fn prepare(&self, _argument: &ArrayTuple) -> Result<()> {
+        Ok(())
+    }
+
     /// Like [`run`](Self::run), for a program whose arguments and results have no dimensions. The scalars of the
     /// arguments and of the results are in order from left to right; the entries of the results already have the right
     /// types. Returns `false` if the backend has no faster way than `run`, if a scalar has another type than in the

@@ -21,8 +21,9 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, ComputeOperands, Decisions, Fusion, InPlace, REWRITES, Share, StepCheck, TransposeOperands, compact,
-    define_copies, hoist_checks, hoist_checks_of_states, merge, rewrite, scans_down, split, sums_of_loops, tapes,
+    Assumptions, ComputeOperands, Decisions, Fusion, InPlace, InputExtents, REWRITES, Share, StepCheck,
+    TransposeOperands, compact, define_copies, hoist_checks, hoist_checks_of_states, merge, rewrite, scans_down, split,
+    sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -51,6 +52,8 @@ struct PassState {
     assumptions: Assumptions,
     /// The inputs that the assumptions are about.
     inputs: Vec<ArrayId>,
+    /// The extents of inputs that are constants.
+    known: InputExtents,
     /// The bytes for states of loops, if the options set them.
     tape_bytes: Option<usize>,
     /// The rewrites of fusion that are left out.
@@ -71,7 +74,7 @@ impl PassState {
         assumptions: &dyn Fn() -> Assumptions,
     ) -> Result<()> {
         let Some((validation, given)) = self.validation.as_deref() else { return Ok(()) };
-        let conditions = Conditions { assumptions: assumptions(), given: given.clone() };
+        let conditions = Conditions { assumptions: assumptions(), given: given.clone(), extents: self.known.clone() };
         let fit = |inputs: &[RawArray]| conditions.hold(|k| inputs.get(k).map(|a| &*a.extents));
         validation.check(pass, before, after, fit)
     }
@@ -89,7 +92,8 @@ const FUSE: Pass = Pass {
         };
         let check = learned.validation.is_some().then_some(&check as &StepCheck);
         let strided = learned.target == Target::Processor;
-        let fusion = |without: &[_]| Fusion { assume: learned.assume, strided, without, check }.run(p);
+        let fusion =
+            |without: &[_]| Fusion { assume: learned.assume, known: &learned.known, strided, without, check }.run(p);
         let (program, assumptions) = fusion(&learned.without).map_err(|e| {
             let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(&[*off]).is_ok()).collect();
             match (&e, &right[..]) {
@@ -226,6 +230,8 @@ pub struct Options {
     pub tiered: bool,
     /// A strict pipeline evaluates the program before and after each pass: NOTE [Validation by evaluation].
     pub validate: bool,
+    /// The program is compiled once for all extents, instead of for those of its arguments.
+    pub one_version: bool,
     /// The passes and the rewrites of fusion that are left out: some of [`rules`].
     pub without: Vec<&'static str>,
     /// A failure that a test injects.
@@ -250,7 +256,7 @@ pub enum Fault {
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
     /// pipeline, `ACCEL_VALIDATE=1` for the evaluation of passes in such a pipeline, `ACCEL_TAPE_BYTES` for the memory of
-    /// states, `ACCEL_TIERED=1` for the interpreter as first tier, and `ACCEL_WITHOUT=share,merge` for passes and rewrites that
+    /// states, `ACCEL_TIERED=1` for the interpreter as first tier, `ACCEL_VERSIONS=0` for one version of a program, and `ACCEL_WITHOUT=share,merge` for passes and rewrites that
     /// are left out.
     ///
     /// # Errors
@@ -260,9 +266,10 @@ impl Options {
         let tape_bytes = Budget::from_env()?;
         let [check, strict, tiered, validate] =
             ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED", "ACCEL_VALIDATE"].map(is_set);
+        let one_version = std::env::var_os("ACCEL_VERSIONS").is_some_and(|v| v == "0");
         let without = std::env::var_os("ACCEL_WITHOUT").unwrap_or_default();
         let without = named(&without.to_string_lossy())?;
-        Ok(Options { check, strict, tape_bytes, tiered, validate, without, fault: None })
+        Ok(Options { check, strict, tape_bytes, tiered, validate, one_version, without, fault: None })
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -305,12 +312,20 @@ impl Options {
     }
 
     /// Runs the passes for a target until one fails.
-    fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
+    fn passes(
+        &self,
+        lowered: &Verified<Program>,
+        target: Target,
+        assume: bool,
+        known: InputExtents,
+    ) -> Result<Optimized> {
         let (mut good, mut complete) = (lowered.clone(), true);
-        let validation = (self.strict && self.validate).then(|| Arc::new((Validation::new(lowered), given(lowered))));
+        let validate = self.strict && self.validate;
+        let validation = validate.then(|| Arc::new((Validation::new(lowered, &known), given(lowered))));
         let inputs = lowered.inputs.clone();
         let (without, tape_bytes) = (self.without.clone(), self.tape_bytes);
-        let mut learned = PassState { target, assume, inputs, validation, tape_bytes, without, ..PassState::default() };
+        let mut learned =
+            PassState { target, assume, inputs, known, validation, tape_bytes, without, ..PassState::default() };
         for pass in target.passes().filter(|pass| !self.without.contains(&pass.name)) {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {
@@ -322,7 +337,7 @@ impl Options {
                 }
             }
         }
-        let conditions = Conditions { assumptions: learned.assumptions, given: given(lowered) };
+        let conditions = Conditions { assumptions: learned.assumptions, given: given(lowered), extents: learned.known };
         Ok(Optimized { program: self.checked(good)?, conditions, complete })
     }
 
@@ -420,8 +435,20 @@ impl Pipeline {
     /// # Errors
     /// `Error::Internal` if a pass of a strict pipeline fails.
     pub fn optimized(&self, assume: bool) -> Result<Optimized> {
+        self.optimized_with(assume, InputExtents::default())
+    }
+
+    /// The optimised program for arguments with these extents. The optimiser assumes conditions on the others.
+    ///
+    /// # Errors
+    /// `Error::Internal` if a pass of a strict pipeline fails.
+    pub fn optimized_for(&self, extents: &InputExtents) -> Result<Optimized> {
+        self.optimized_with(true, extents.clone())
+    }
+
+    fn optimized_with(&self, assume: bool, known: InputExtents) -> Result<Optimized> {
         let lowered = self.lowered()?;
-        let optimized = self.options.passes(&lowered.program, self.target, assume)?;
+        let optimized = self.options.passes(&lowered.program, self.target, assume, known)?;
         Ok(Optimized { complete: optimized.complete && lowered.complete, ..optimized })
     }
 
@@ -465,6 +492,8 @@ pub struct Optimized {
 /// The conditions for running a program: NOTE [Assumptions on extents].
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
+    /// The extents of inputs that are constants.
+    pub extents: InputExtents,
     pub(crate) assumptions: Assumptions,
     /// The arrays in the conditions, with their numbers before all passes.
     pub(crate) given: BTreeMap<ArrayId, Given>,
@@ -482,15 +511,22 @@ pub(crate) enum Given {
 impl Conditions {
     /// Whether the conditions hold. `input` gives the extents of an input by its number.
     pub fn hold<'a>(&self, input: impl Fn(usize) -> Option<&'a [usize]>) -> bool {
-        self.assumptions.hold(|a, dim| match self.given.get(&a)? {
-            Given::Input(k) => input(*k)?.get(dim).copied(),
-            Given::Literal(extents) => extents.get(dim).copied(),
-        })
+        self.have_extents(&input)
+            && self.assumptions.hold(|a, dim| match self.given.get(&a)? {
+                Given::Input(k) => input(*k)?.get(dim).copied(),
+                Given::Literal(extents) => extents.get(dim).copied(),
+            })
+    }
+
+    /// Whether the inputs have the extents that are constants. `input` gives the extents of an input by its number.
+    pub fn have_extents<'a>(&self, input: impl Fn(usize) -> Option<&'a [usize]>) -> bool {
+        let fits = |(known, found): (&Option<usize>, &usize)| known.is_none_or(|n| n == *found);
+        self.extents.iter().enumerate().all(|(k, known)| input(k).is_some_and(|e| known.iter().zip(e).all(fits)))
     }
 
     /// Whether there are no conditions.
     pub fn is_empty(&self) -> bool {
-        self.assumptions.is_empty()
+        self.assumptions.is_empty() && self.extents.iter().flatten().all(Option::is_none)
     }
 }
 
@@ -532,7 +568,7 @@ pub fn optimize(program: &Program, assume: bool) -> Result<Optimized> {
 /// # Errors
 /// `Error::Internal` if the program is not well formed, or a pass fails.
 pub fn optimize_for(program: &Program, target: Target, assume: bool) -> Result<Optimized> {
-    strict().passes(&Verified::new(program.clone())?, target, assume)
+    strict().passes(&Verified::new(program.clone())?, target, assume, InputExtents::default())
 }
 
 /// Groups statements into strips where this pays.

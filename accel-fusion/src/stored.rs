@@ -87,6 +87,9 @@ impl Optimized {
 
 impl Conditions {
     fn write(&self, out: &mut Vec<u64>) {
+        list(out, self.extents.iter(), |out, e| {
+            list(out, e.iter(), |out, n| out.push(n.map_or(0, |n| 1 + n as u64)));
+        });
         self.assumptions.write(out);
         list(out, self.given.iter(), |out, (a, given)| {
             out.push(a.index() as u64);
@@ -101,6 +104,8 @@ impl Conditions {
     }
 
     fn read(words: &mut Reader) -> Option<Conditions> {
+        let extent = |words: &mut Reader| Some(words.number()?.checked_sub(1));
+        let extents = words.list(|words| Some(words.list(extent)?.into()))?;
         let assumptions = Assumptions::read(words)?;
         let given = words.list(|words| {
             let a = words.array()?;
@@ -111,6 +116,6 @@ impl Conditions {
             };
             Some((a, given))
         })?;
-        Some(Conditions { assumptions, given: given.into_iter().collect() })
+        Some(Conditions { extents, assumptions, given: given.into_iter().collect() })
     }
 }

@@ -13,6 +13,7 @@
 //! is not finite says little: a sum may overflow on the way in one order, and not in another.
 
 use crate::kernel::{ArrayInfo, Program, Verified};
+use crate::optimize::InputExtents;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use std::sync::OnceLock;
@@ -50,11 +51,11 @@ struct Case {
 }
 
 impl Validation {
-    /// Finds arguments for a program.
-    pub fn new(first: &Verified<Program>) -> Validation {
+    /// Finds arguments for a program, with those extents that are known.
+    pub fn new(first: &Verified<Program>, known: &InputExtents) -> Validation {
         let mut cases: Vec<Case> = vec![];
         for guess in GUESSES {
-            let arguments = guess.arguments(first);
+            let arguments = guess.arguments(first, known);
             if cases.len() == MOST_CASES || cases.iter().any(|c| c.arguments == arguments) {
                 continue;
             }
@@ -184,14 +185,16 @@ const GUESSES: [Guess; 9] = [
 ];
 
 impl Guess {
-    fn arguments(&self, program: &Program) -> Vec<RawArray> {
-        let array = |(k, a)| self.argument(k, &program.arrays[a]);
+    fn arguments(&self, program: &Program, known: &InputExtents) -> Vec<RawArray> {
+        let known = |k: usize| known.get(k).map(|e| &**e).unwrap_or_default();
+        let array = |(k, a)| self.argument(k, &program.arrays[a], known(k));
         program.inputs.iter().copied().enumerate().map(array).collect()
     }
 
-    fn argument(&self, k: usize, info: &ArrayInfo) -> RawArray {
+    fn argument(&self, k: usize, info: &ArrayInfo, known: &[Option<usize>]) -> RawArray {
         let place = |d: usize| if self.from_the_end { info.rank - 1 - d } else { d };
-        let extents: Vec<usize> = (0..info.rank).map(|d| self.extents[place(d).min(2)]).collect();
+        let extent = |d: usize| known.get(d).copied().flatten().unwrap_or(self.extents[place(d).min(2)]);
+        let extents: Vec<usize> = (0..info.rank).map(extent).collect();
         let n: usize = extents.iter().product();
         let columns = info.columns.iter().enumerate().map(|(c, t)| {
             let mut column = Column::with_capacity(*t, n);

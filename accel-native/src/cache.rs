@@ -26,7 +26,7 @@ use folder::{Folder, KEY, LIBRARY};
 pub(crate) use folder::{Work, remove_old_work};
 use place::folder;
 pub(crate) use place::place_for_work;
-pub(crate) use programs::optimized;
+pub(crate) use programs::{KnownProgram, optimized};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::io;

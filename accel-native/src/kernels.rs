@@ -3,13 +3,14 @@
 use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
 use crate::runtime::{self, Outcome, Results};
-use crate::toolchain;
-use accel_codegen::{Vectors, emit};
+use crate::toolchain::{self, Toolchain};
+use accel_codegen::{Module, Vectors, emit_for};
 use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Program, ScalarFn, Verified, walk};
+use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::{dissolve, finer, with_checked_proofs};
 use accel_fusion::strip::defined_by_strips;
 use std::collections::{BTreeSet, HashMap};
@@ -29,8 +30,7 @@ pub enum Found {
 /// A compiled kernel program.
 pub struct Kernels {
     pub(crate) code: CompiledProgram,
-    vectors: Vectors,
-    budget: Budget,
+    form: Form,
     /// The program without some of its strips; compiled on first use.
     without: Mutex<HashMap<Left, Arc<Without>>>,
     /// Whether there is such a program. Most never need the locks.
@@ -38,6 +38,31 @@ pub struct Kernels {
     /// The extents of inputs for which strips do not pay, and the program without them. Other runs find out after some
     /// statements, whose work is lost.
     known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
+}
+
+/// What the compiled form of a program depends on besides the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    vectors: Vectors,
+    budget: Budget,
+    /// The extents of inputs that are constants.
+    extents: InputExtents,
+}
+
+impl Form {
+    /// The form for this processor.
+    pub fn new(budget: Budget, extents: InputExtents) -> Form {
+        Form { vectors: toolchain::vectors(), budget, extents }
+    }
+
+    fn emit(&self, program: &Verified<Program>, toolchain: &Toolchain) -> Module {
+        emit_for(program, &self.extents, toolchain.options(self.vectors))
+    }
+
+    /// The form for any extents, with vector registers of this size and the budget of the environment.
+    fn of_vectors(vectors: Vectors) -> Result<Form> {
+        Ok(Form { vectors, budget: Budget::new(Budget::from_env()?), extents: InputExtents::default() })
+    }
 }
 
 /// The strips that a program is left without, by the arrays that they define, and whether finer ones take their places where this is
@@ -64,7 +89,7 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler` if the C compiler fails.
     pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(with_checked_proofs(&program)?, toolchain::vectors(), Budget::new(Budget::from_env()?))
+        Self::with(with_checked_proofs(&program)?, toolchain::vectors())
     }
 
     /// As [`new`](Self::new), without checks of reads that are marked as `inside`.
@@ -75,7 +100,7 @@ impl Kernels {
     /// # Errors
     /// As [`new`](Self::new).
     pub unsafe fn trusting(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(program, toolchain::vectors(), Budget::new(Budget::from_env()?))
+        Self::with(program, toolchain::vectors())
     }
 
     /// As [`trusting`](Self::trusting), with vector registers of another size than the processor's.
@@ -87,59 +112,51 @@ impl Kernels {
     /// As [`new`](Self::new).
     #[doc(hidden)]
     pub unsafe fn trusting_with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
-        Self::with(program, vectors, Budget::new(Budget::from_env()?))
+        Self::with(program, vectors)
     }
 
     /// Compiles a program from the pipeline, which has proved its marks; [`crate::version`] checks the assumptions.
     /// `stored` is the digest of the program's file if it is in the cache.
     pub(crate) fn of_pipeline(
         program: &Verified<Program>,
-        budget: Budget,
+        form: Form,
         stored: Option<&Key>,
     ) -> Result<Option<Kernels>> {
-        let vectors = toolchain::vectors();
-        let code = Self::code(program.clone(), vectors, budget, stored)?;
-        Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
+        let code = Self::code(program.clone(), &form, stored)?;
+        Ok(code.map(|code| Kernels::of_code(code, form)))
     }
 
     /// As [`of_pipeline`](Self::of_pipeline), if the library is there. That of a program in the cache is there if it is known: NOTE
     /// [Known libraries].
-    pub(crate) fn in_cache(program: &Verified<Program>, budget: Budget, stored: Option<&Key>) -> Result<Found> {
-        let vectors = toolchain::vectors();
+    pub(crate) fn in_cache(program: &Verified<Program>, form: Form, stored: Option<&Key>) -> Result<Found> {
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(Found::NoCompiler) };
         let library = match stored {
-            Some(file) => cache::known_library(&cache::name_of_key(file, vectors, toolchain)),
-            None => cache::stored_library(&emit(program, toolchain.options(vectors)), toolchain)?,
+            Some(file) => cache::known_library(&cache::name_of_key(file, form.vectors, toolchain)),
+            None => cache::stored_library(&form.emit(program, toolchain), toolchain)?,
         };
         let Some(library) = library else { return Ok(Found::Nothing) };
-        let code = CompiledProgram::new(program.clone(), library, budget);
-        Ok(Found::Kernels(Box::new(Kernels::of_code(code, vectors, budget))))
+        let code = CompiledProgram::new(program.clone(), library, form.budget);
+        Ok(Found::Kernels(Box::new(Kernels::of_code(code, form))))
     }
 
-    fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
-        let code = Self::code(program, vectors, budget, None)?;
-        Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
+    fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
+        Self::of_pipeline(&program, Form::of_vectors(vectors)?, None)
     }
 
-    fn code(
-        program: Verified<Program>,
-        vectors: Vectors,
-        budget: Budget,
-        stored: Option<&Key>,
-    ) -> Result<Option<CompiledProgram>> {
+    fn code(program: Verified<Program>, form: &Form, stored: Option<&Key>) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
-        let name = stored.map(|file| cache::name_of_key(file, vectors, toolchain));
+        let name = stored.map(|file| cache::name_of_key(file, form.vectors, toolchain));
         if let Some(library) = name.as_ref().and_then(cache::known_library) {
-            return Ok(Some(CompiledProgram::new(program, library, budget)));
+            return Ok(Some(CompiledProgram::new(program, library, form.budget)));
         }
-        let module = emit(&program, toolchain.options(vectors));
+        let module = form.emit(&program, toolchain);
         print::dump_with("c", || module.source.clone());
         let Some((library, key)) = cache::library(&module, toolchain)? else { return Ok(None) };
         if let Some(name) = name {
             cache::remember_library(&name, &key)?;
         }
-        Ok(Some(CompiledProgram::new(program, library, budget)))
+        Ok(Some(CompiledProgram::new(program, library, form.budget)))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
@@ -187,9 +204,9 @@ impl Kernels {
 }
 
 impl Kernels {
-    fn of_code(code: CompiledProgram, vectors: Vectors, budget: Budget) -> Kernels {
+    fn of_code(code: CompiledProgram, form: Form) -> Kernels {
         let (without, is_dissolved, known) = Default::default();
-        Kernels { code, vectors, budget, without, is_dissolved, known }
+        Kernels { code, form, without, is_dissolved, known }
     }
 
     /// The program without the strips that are known not to pay for these inputs, if there are any.
@@ -232,7 +249,7 @@ impl Kernels {
     fn compile_without(&self, left: &Left) -> Result<Option<CompiledProgram>> {
         tracing::debug!(?left, "strips do not pay: the program is compiled without them");
         let replace = if left.is_finer { finer } else { dissolve };
-        Self::code(replace(&self.code.program, &left.strips)?, self.vectors, self.budget, None)
+        Self::code(replace(&self.code.program, &left.strips)?, &self.form, None)
     }
 }
 

@@ -8,7 +8,8 @@
 //! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, or if it takes longer, a [vectorized
 //! interpreter](vectorized) runs programs, after a line on standard error (none with `ACCEL_QUIET=1`). With `ACCEL_TIERED=1` or [`Options::tiered`], it
 //! also runs programs until the compiler has finished in the background. `ACCEL_DUMP=c` prints the generated code, and
-//! `ACCEL_CHECK=1` checks at run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of
+//! `ACCEL_CHECK=1` checks at run time what the optimiser has proved. A program is compiled for the extents that it meets, or for
+//! all at once with `ACCEL_VERSIONS=0`. `ACCEL_TAPE_BYTES` limits the memory for states of
 //! loops, see [`accel_fusion::kernel::tape`].
 //!
 //! A run is one call of the compiled program, which calls back for memory and for parallel work. A compiled program can
@@ -30,7 +31,7 @@
 //!
 //! The order in which partial results are combined depends only on the sizes of arrays and on the processor, never on
 //! the number of threads or on chance. So the same program gives the same result for the same arguments, bit by bit, on
-//! every run and with every size of rayon's pool.
+//! every run of the same version (NOTE [Versions] in `versions.rs`) and with every size of rayon's pool.
 
 mod abi;
 mod background;
@@ -54,17 +55,18 @@ mod threads;
 mod toolchain;
 pub mod vectorized;
 mod version;
+mod versions;
 
 use accel_core::ast;
-use accel_core::backend::{Backend, Executable, check_argument};
+use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
-use accel_core::repr::{ArrayTuple, RawArray, Scalar};
 pub use accel_fusion::pipeline::Options;
 use accel_fusion::pipeline::{Pipeline, Target};
 pub use kernels::Kernels;
-use std::sync::{Arc, OnceLock};
-use version::{Tiers, Version};
+use std::sync::OnceLock;
+use version::Tiers;
+use versions::Versions;
 
 /// The native backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
@@ -75,7 +77,8 @@ impl Backend for Native {
         "native"
     }
 
-    /// The program is compiled when this function returns, whatever `ACCEL_TIERED` is.
+    /// What does not depend on the extents of arguments is compiled when this function returns, whatever `ACCEL_TIERED` is, and the rest by
+    /// the first run or by [`Executable::prepare`]: NOTE [Versions] in `versions.rs`.
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
         executable(program, &Configured::from_env()?.options, Tiers::Compiled)
     }
@@ -149,52 +152,12 @@ impl Backend for VectorizedInterpreter {
 
 fn executable(program: &ast::Program, options: &Options, tiers: Tiers) -> Result<Box<dyn Executable>> {
     let optimized = || -> Result<Box<dyn Executable>> {
-        let pipeline = Arc::new(Pipeline::lazy(program, Target::Processor, options.clone()));
-        let version = Version::new(&pipeline, true, tiers)?;
-        Ok(Box::new(Compiled { version, general: OnceLock::new(), pipeline, tiers }))
+        let pipeline = Pipeline::lazy(program, Target::Processor, options.clone());
+        Ok(Box::new(Versions::new(pipeline, tiers)?))
     };
     match optimized() {
         // The pipeline has reported this error.
         Err(Error::Internal(_)) if !options.strict => Interpreter.compile(program),
         compiled => compiled,
-    }
-}
-
-/// A typed program, ready to run.
-struct Compiled {
-    /// The version for extents that satisfy the assumptions.
-    version: Version,
-    /// The version for other extents. It is made on first use.
-    general: OnceLock<Result<Version>>,
-    pipeline: Arc<Pipeline>,
-    tiers: Tiers,
-}
-
-impl Executable for Compiled {
-    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        let inputs = check_argument(argument, self.pipeline.program().arg())?;
-        let mut results = self.version_for(&inputs)?.run(argument, &inputs)?.into_iter();
-        ArrayTuple::of(self.pipeline.program().result(), &mut results)
-            .ok_or_else(|| Error::Internal("a program with too few results".into()))
-    }
-
-    fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
-        // A program of arrays of rank 0 has no assumptions on extents.
-        let numbers = self.version.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
-        numbers.is_some_and(|n| n.call(argument, result))
-    }
-}
-
-impl Compiled {
-    /// The version for arguments of these extents.
-    fn version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
-        if self.version.is_for(inputs) {
-            return Ok(&self.version);
-        }
-        let general = || {
-            tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            Version::new(&self.pipeline, false, self.tiers)
-        };
-        self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }
 }

@@ -133,7 +133,7 @@ fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: 
 
 #[cfg(test)]
 mod tests {
-    use crate::Kernels;
+    use crate::kernels::{Form, Kernels};
     use accel_core::repr::{Column, RawArray};
     use accel_fusion::kernel::tape::Budget;
     use accel_fusion::kernel::{Verified, parse};
@@ -142,7 +142,9 @@ mod tests {
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program, Budget::Free, None).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+            .unwrap()
+            .expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
         (peak, results.remove(0))
@@ -169,7 +171,9 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program, Budget::Free, None).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+            .unwrap()
+            .expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().done().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();
@@ -284,7 +288,9 @@ site 0 = "loop"
         // 1 + sum of (k + 1) k
         let expected = Column::from(vec![1.0 + 333_300.0; n]);
         for (states, budget) in [1, 2, 3, 7, 20, 99].map(|k| (k, Budget::Bytes(k * (8 * n + 500)))) {
-            let kernels = Kernels::of_pipeline(&program, budget, None).unwrap().expect("the tests need a C compiler");
+            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None)
+                .unwrap()
+                .expect("the tests need a C compiler");
             for _ in 0..2 {
                 let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
                 assert_eq!(results.remove(0).columns[0], expected, "{states} states");
@@ -295,7 +301,9 @@ site 0 = "loop"
                 );
             }
         }
-        let all = Kernels::of_pipeline(&program, Budget::Free, None).unwrap().expect("the tests need a C compiler");
+        let all = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+            .unwrap()
+            .expect("the tests need a C compiler");
         let (_, peak) = super::run(&all.code, &[&input]).unwrap().done();
         assert!(peak >= 8 * n * 100, "{peak}");
     }
@@ -305,7 +313,9 @@ site 0 = "loop"
         let input = |n| RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let run = |text: &str, budget, n: usize| {
             let program = Verified::new(parse(text).unwrap()).unwrap();
-            let kernels = Kernels::of_pipeline(&program, budget, None).unwrap().expect("the tests need a C compiler");
+            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None)
+                .unwrap()
+                .expect("the tests need a C compiler");
             // The second run uses the memory of the first one again.
             let runs = [n, n, n + 1].map(|n| super::run(&kernels.code, &[&input(n)]).unwrap().done().0.remove(0));
             assert_eq!(runs[0].columns, runs[1].columns);

@@ -1,5 +1,5 @@
-//! A version of a program, with assumptions on extents or without: the optimised program, and its compiled form as soon
-//! as it exists.
+//! A version of a program, for constant extents, with assumptions on extents or without: the optimised program, and its compiled form as
+//! soon as it exists.
 //!
 //! NOTE [Tiers]: the C compiler takes long, a hundred milliseconds for a small program. The vectorized interpreter needs
 //! no time to start, and takes some ten times as long for a run as compiled code. So a program that is
@@ -13,13 +13,14 @@
 
 use crate::background::submit;
 use crate::cache::{self, Key};
-use crate::kernels::{Found, Kernels};
+use crate::kernels::{Form, Found, Kernels};
 use crate::runtime::Results;
 use crate::vectorized::Vectorized;
 use accel_core::error::Result;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::{Optimized, Pipeline};
 use std::sync::{Arc, OnceLock};
 
@@ -45,19 +46,19 @@ pub struct Version {
 }
 
 impl Version {
-    /// The version with assumptions or without.
+    /// The version for arguments with these extents, and with assumptions on others; or the one for all arguments.
     ///
     /// # Errors
     /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
-    pub fn new(pipeline: &Arc<Pipeline>, assume: bool, tiers: Tiers) -> Result<Version> {
-        let (optimized, stored) = cache::optimized(pipeline, assume)?;
+    pub fn new(pipeline: &Arc<Pipeline>, extents: Option<&InputExtents>, tiers: Tiers) -> Result<Version> {
+        let (optimized, stored) = cache::optimized(pipeline, extents)?;
         let budget = Budget::new(pipeline.tape_bytes());
         let version = Version { optimized: Arc::new(optimized), kernels: Arc::default(), budget, stored };
         match tiers {
             Tiers::Compiled => version.compile(pipeline)?,
             Tiers::Interpreted => version.set(None),
             Tiers::Both => {
-                match pipeline.emit(&version.optimized, |p| Kernels::in_cache(p, budget, version.file_of(p)))? {
+                match pipeline.emit(&version.optimized, |p| Kernels::in_cache(p, version.form(), version.file_of(p)))? {
                     Found::Kernels(kernels) => version.set(Some(*kernels)),
                     Found::NoCompiler => version.set(None),
                     Found::Nothing => version.compile_in_background(pipeline.clone()),
@@ -77,8 +78,12 @@ impl Version {
         self.stored.as_ref().filter(|_| std::ptr::eq(program, &raw const self.optimized.program))
     }
 
+    fn form(&self) -> Form {
+        Form::new(self.budget, self.optimized.conditions.extents.clone())
+    }
+
     fn compile(&self, pipeline: &Pipeline) -> Result<()> {
-        let compile = |program: &_| Kernels::of_pipeline(program, self.budget, self.file_of(program));
+        let compile = |program: &_| Kernels::of_pipeline(program, self.form(), self.file_of(program));
         self.set(pipeline.emit(&self.optimized, compile)?);
         Ok(())
     }
@@ -98,6 +103,16 @@ impl Version {
     /// Whether this version is for arguments of these extents.
     pub fn is_for(&self, inputs: &[&RawArray]) -> bool {
         self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents))
+    }
+
+    /// The extents of inputs for which this version is.
+    pub fn extents(&self) -> &InputExtents {
+        &self.optimized.conditions.extents
+    }
+
+    /// Whether arguments have the extents for which this version is. They may still not satisfy its assumptions on others.
+    pub fn has_extents(&self, inputs: &[&RawArray]) -> bool {
+        self.optimized.conditions.have_extents(|k| inputs.get(k).map(|a| &*a.extents))
     }
 
     /// The compiled form, if there is one at the moment.

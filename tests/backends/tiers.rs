@@ -133,7 +133,7 @@ fn stays_interpreted() {
         std::thread::sleep(Duration::from_millis(10));
     }
     // Who waits for the compiler gets its error.
-    let waited = Native.compile(squares().program().unwrap());
+    let waited = Compiled::new(&Native, &squares()).and_then(|program| program.run(&Array::vector(xs)));
     assert!(matches!(waited.err(), Some(Error::Compiler(_))));
 }
 

@@ -47,6 +47,8 @@ pub struct Step<'a> {
     /// The inner blocks: `then` and `otherwise`, or the condition, if there is one, and the body. The block of a strip is executed as a
     /// whole.
     pub blocks: Vec<Block<'a>>,
+    /// The number of the frame in which it is executed: NOTE [Frames].
+    pub frame: Option<usize>,
 }
 
 impl Step<'_> {
@@ -188,7 +190,7 @@ impl<'a> Analysis<'a> {
             | Op::Keep { .. }
             | Op::Strip { .. } => vec![],
         };
-        Step { number, stmt, last_uses, moved, in_place, may_share, blocks }
+        Step { number, stmt, last_uses, moved, in_place, may_share, blocks, frame: None }
     }
 
     /// Those of `arrays` that a loop reads only at the index that it writes.

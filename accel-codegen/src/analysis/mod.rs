@@ -1,6 +1,7 @@
 //! Analyses of kernel programs, before any text is written. Nothing here depends on a dialect.
 
 pub mod fault;
+pub mod known_extents;
 pub mod layout;
 pub mod liveness;
 pub mod merged_dimensions;

@@ -58,7 +58,7 @@ impl<'a> Kernels<'a> {
     }
 
     fn block(&mut self, b: &Block) {
-        for s in &b.steps {
+        for s in b.steps.iter().filter(|s| s.frame.is_none()) {
             match self.shared.and_then(|shared| shared.get(s.number)) {
                 Some(member) => {
                     let shared = self.names[member.class].clone();

@@ -98,7 +98,7 @@ impl Alone {
         let stmt = self.program.body.stmts.first()?;
         let (last_uses, moved) = (BTreeSet::new(), BTreeSet::new());
         let (in_place, may_share) = (self.in_place.clone(), self.may_share.clone());
-        Some(Step { number, stmt, last_uses, moved, in_place, may_share, blocks: vec![] })
+        Some(Step { number, stmt, last_uses, moved, in_place, may_share, blocks: vec![], frame: None })
     }
 }
 
@@ -150,7 +150,7 @@ fn other_uses(code: &ScalarFn) -> BTreeSet<Reg> {
 /// Groups the statements that can share kernels by the lengths of their scalar functions. Most statements differ in
 /// these, so their texts need not be compared.
 fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usize>, Vec<&'b Step<'s>>>) {
-    for s in &b.steps {
+    for s in b.steps.iter().filter(|s| s.frame.is_none()) {
         if is_shareable(&s.stmt.op, numbers) {
             let lengths = scalar_fns(&s.stmt.op).map(|code| code.instrs.len()).collect();
             alike.entry(lengths).or_default().push(s);

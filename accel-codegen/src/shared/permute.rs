@@ -32,10 +32,11 @@ pub struct Permute<'a> {
     /// The target of each source element.
     pub target: &'a ScalarFn,
     /// Whether they are all within bounds.
-    inside: bool,
+    pub inside: bool,
     /// The elements.
     pub element: &'a ScalarFn,
-    comb: &'a ScalarFn,
+    /// From the new element and the old one: the combined one.
+    pub comb: &'a ScalarFn,
     /// The monoid of the operator, if it is a recognised one.
     pub monoid: Option<Monoid>,
 }

@@ -40,6 +40,9 @@ impl Writer<'_> {
 
     /// Declares local names for the extents of an array.
     pub fn hoist_extents(&mut self, array: ArrayId) {
+        if self.in_frame {
+            return;
+        }
         for dim in 0..self.program.arrays[array].rank {
             if !self.dialect().has_tables() {
                 let arg = Arg::Extent(array, dim);
@@ -56,6 +59,9 @@ impl Writer<'_> {
 
     /// Declares a local name for a column of an array; `constant` is `const ` if the column is only read.
     pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
+        if self.in_frame {
+            return;
+        }
         let t = in_memory(self.program.arrays[array].columns[c]);
         let place = self.column(array, c, constant);
         if !self.dialect().has_tables() {

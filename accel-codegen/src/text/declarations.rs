@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Declarations {
     /// Whether there are vector versions of the mathematical functions.
     pub vector_math: bool,
+    /// Whether mathematical functions are computed for one number at a time all the same: NOTE [Frames] in [`crate::c::frames`].
+    pub one_by_one: bool,
     /// The vector registers.
     pub vectors: Vectors,
     /// The dialect.
@@ -35,6 +37,7 @@ impl Declarations {
     pub fn new(program: &Program, dialect: Dialect) -> Self {
         Declarations {
             vector_math: false,
+            one_by_one: false,
             vectors: Vectors::default(),
             dialect,
             record_length: record_length(program),

@@ -41,12 +41,18 @@ fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vecto
     let symbol = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
     d.calls_library |= vector;
     let is_vector = vector && d.vector_math;
-    let simd = if is_vector { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
+    let simd = match is_vector {
+        true if d.one_by_one => "__attribute__((const)) ",
+        true => "__attribute__((__simd__(\"notinbranch\"), const)) ",
+        false => "",
+    };
     // GCC turns a sine and a cosine of the same number into one function, of which there is no version for vectors. So
     // the cosine has a name that GCC does not know.
-    let (name, label) = match is_vector && name == "cos" {
-        true => (format!("accel_{symbol}"), format!(" __asm__(\"{symbol}\")")),
-        false => (symbol, String::new()),
+    let label = format!(" __asm__(\"{symbol}\")");
+    let (name, label) = match is_vector {
+        true if d.one_by_one => (format!("one_{symbol}"), label),
+        true if name == "cos" => (format!("accel_{symbol}"), label),
+        _ => (symbol, String::new()),
     };
     d.declare_once(&name, || {
         format!("{simd}extern {t} {name}({}){label};", vec![t.to_string(); args.len()].join(", "))

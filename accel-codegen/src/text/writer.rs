@@ -19,6 +19,8 @@ pub struct Writer<'a> {
     /// For the host program, the positions of arrays in the tables of the run. Kernels find them in the table of
     /// arrays.
     pub host: Option<&'a Layout>,
+    /// Whether all arrays have local names already: NOTE [Frames] in [`crate::c::frames`].
+    pub in_frame: bool,
     /// Arrays that can have the same memory as an output: see NOTE [In-place outputs].
     pub aliased: BTreeSet<ArrayId>,
     /// In the loops over the positions of a strip: the places of its arrays.
@@ -75,6 +77,7 @@ impl<'a> Writer<'a> {
             declarations,
             site,
             host: None,
+            in_frame: false,
             aliased,
             lanes: Lanes::default(),
             scope: Scope::Element,

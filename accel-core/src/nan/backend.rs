@@ -77,6 +77,10 @@ impl Executable for Watched {
         }
     }
 
+    fn prepare(&self, argument: &ArrayTuple) -> Result<()> {
+        self.executable.prepare(argument)
+    }
+
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         let is_finite = |x: &Scalar| x.float().is_none_or(f64::is_finite);
         // `run` finds the reason.

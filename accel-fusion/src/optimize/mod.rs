@@ -51,7 +51,7 @@ mod rules;
 mod scalar;
 mod sums;
 
-pub use facts::shape_analysis::Assumptions;
+pub use facts::shape_analysis::{Assumptions, InputExtents};
 pub use facts::strided_product::{Digit, Factor, StridedProduct, Sum};
 pub(crate) use fuse::common_statements::Share;
 pub(crate) use fuse::decisions::Decisions;
@@ -114,7 +114,7 @@ impl Fusion<'_> {
             }
             Ok(after.into_inner())
         };
-        let mut facts = facts::shape_analysis::Facts::new(program, self.assume);
+        let mut facts = facts::shape_analysis::Facts::with(program, self.assume, self.known.clone());
         let mut program = program.clone();
         let mut state = fuse::fused_program::State::default();
         for _ in 0..ROUNDS {

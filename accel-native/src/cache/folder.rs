@@ -38,10 +38,11 @@ pub enum Unusable {
     Failed(io::Error),
 }
 
-/// The endings of the names of libraries, of optimised programs, and of the keys of their libraries.
+/// The endings of the names of libraries, of optimised programs, of the keys of their libraries, and of the extents of programs.
 pub const LIBRARY: &str = ".so";
 pub const PROGRAM: &str = ".kernels";
 pub const KEY: &str = ".key";
+pub const EXTENTS: &str = ".extents";
 
 /// A library, program or key in the folder.
 pub struct File {
@@ -307,7 +308,7 @@ fn is_link(path: &Path) -> bool {
 
 /// Whether a name is that of a file of the cache: a key in hexadecimal digits, and the ending of a kind of files.
 fn is_entry(name: &str) -> bool {
-    let key = [LIBRARY, PROGRAM, KEY].into_iter().find_map(|ending| name.strip_suffix(ending));
+    let key = [LIBRARY, PROGRAM, KEY, EXTENTS].into_iter().find_map(|ending| name.strip_suffix(ending));
     key.is_some_and(|k| k.len() == 64 && k.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 

@@ -16,6 +16,7 @@ pub enum Unusable {
 pub const LIBRARY: &str = ".so";
 pub const PROGRAM: &str = ".kernels";
 pub const KEY: &str = ".key";
+pub const EXTENTS: &str = ".extents";
 
 /// A file in the folder.
 pub struct File {

@@ -7,42 +7,95 @@
 //! file is as trusted as a library: NOTE [Trusted cache files]. A file that cannot be used is written again. A program is not
 //! stored if a pass has failed, so that the failure is reported the next time, too.
 
-use super::folder::{Folder, PROGRAM};
+use super::folder::{EXTENTS, Folder, PROGRAM};
 use super::{Key, contents, file_name, folder, limit, store};
 use accel_core::error::Result;
 use accel_core::pass::canonical_key::{self, ProgramKey};
-use accel_fusion::pipeline::{Optimized, PASSES, Pipeline};
+use accel_fusion::optimize::InputExtents;
+use accel_fusion::pipeline::{Optimized, Options, PASSES, Pipeline};
 use sha2::{Digest, Sha256};
 
 /// A program with arrays of more bytes is not stored: their digest would take longer than the passes.
 const LARGEST: usize = 1 << 24;
 
-/// The optimised program, from the cache if it is there, and the digest of its file if there is one. With `assume`, it is correct
-/// under conditions.
+/// The optimised program, from the cache if it is there, and the digest of its file if there is one. It is for arguments with these
+/// extents, and under conditions on others, or for all arguments.
 ///
 /// # Errors
 /// As [`Pipeline::optimized`], and `Error::Environment` if the limit of the cache is not a number.
-pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<(Optimized, Option<Key>)> {
-    let not_stored = || Ok((pipeline.optimized(assume)?, None));
+pub(crate) fn optimized(pipeline: &Pipeline, extents: Option<&InputExtents>) -> Result<(Optimized, Option<Key>)> {
+    let optimized = || match extents {
+        Some(extents) => pipeline.optimized_for(extents),
+        None => pipeline.optimized(false),
+    };
+    let not_stored = || Ok((optimized()?, None));
     let limit = limit()?;
     let options = pipeline.options();
-    // What is to be printed, checked or tested is not in the stored program.
-    let unusual = options.check || options.fault.is_some() || std::env::var_os("ACCEL_DUMP").is_some();
-    let Some(folder) = (limit > 0 && !unusual).then(folder).flatten() else { return not_stored() };
+    let Some(folder) = (limit > 0 && is_usual(options)).then(folder).flatten() else { return not_stored() };
     let program = canonical_key::program(pipeline.program());
     if program.large.iter().map(|c| c.bytes()).sum::<usize>() > LARGEST {
         return not_stored();
     }
-    let key = key(&program, &format!("{options:?} {assume}"));
+    let key = key(&program, &format!("{options:?} {extents:?}"));
     let name = file_name(&key, PROGRAM);
     if let Some((found, file)) = stored(&folder, &name, &key, &program) {
         tracing::debug!(name, "an optimised program in the cache");
         return Ok((found, Some(file)));
     }
-    let optimized = pipeline.optimized(assume)?;
+    let optimized = optimized()?;
     let bytes = optimized.complete.then(|| optimized.to_bytes(&program)).flatten();
     let stored = bytes.and_then(|bytes| store(&folder, &name, &key, bytes, limit));
     Ok((optimized, stored))
+}
+
+/// Whether programs with these options are stored. What is to be printed, checked or tested is not in a stored program.
+fn is_usual(options: &Options) -> bool {
+    !options.check && options.fault.is_none() && std::env::var_os("ACCEL_DUMP").is_none()
+}
+
+/// A program in the cache on disk, where the extents with which it ran are remembered: NOTE [Versions] in [`crate::compiled`].
+pub(crate) struct KnownProgram {
+    folder: Folder,
+    limit: u64,
+    key: Key,
+}
+
+impl KnownProgram {
+    /// The program of a pipeline, if it is stored at all.
+    pub fn new(pipeline: &Pipeline) -> Option<KnownProgram> {
+        let (limit, program) = (limit().ok()?, canonical_key::program(pipeline.program()));
+        let is_stored = limit > 0
+            && is_usual(pipeline.options())
+            && program.large.iter().map(|c| c.bytes()).sum::<usize>() <= LARGEST;
+        let folder = is_stored.then(folder).flatten()?;
+        Some(KnownProgram { folder, limit, key: key(&program, &format!("{:?} extents", pipeline.options())) })
+    }
+
+    /// The extents that all runs had in common, if there was one.
+    pub fn extents(&self) -> Option<InputExtents> {
+        let (bytes, _) = contents(&self.folder, &self.name(), &self.key).ok().flatten()?;
+        let (words, _) = bytes.as_chunks::<8>();
+        let mut words = words.iter().map(|w| u64::from_le_bytes(*w));
+        let mut extents = InputExtents::default();
+        while let Some(rank) = words.next() {
+            extents.push(
+                (0..rank).map(|_| Some(words.next()?.checked_sub(1).map(|n| n as usize))).collect::<Option<_>>()?,
+            );
+        }
+        Some(extents)
+    }
+
+    /// Remembers the extents that all runs so far have in common.
+    pub fn remember(&self, extents: &InputExtents) {
+        let word = |n: &Option<usize>| n.map_or(0, |n| 1 + n as u64);
+        let words = extents.iter().flat_map(|e| std::iter::once(e.len() as u64).chain(e.iter().map(word)));
+        let bytes = words.flat_map(u64::to_le_bytes).collect();
+        store(&self.folder, &self.name(), &self.key, bytes, self.limit);
+    }
+
+    fn name(&self) -> String {
+        file_name(&self.key, EXTENTS)
+    }
 }
 
 fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<(Optimized, Key)> {
@@ -76,7 +129,7 @@ mod tests {
     use super::*;
     use accel_core::afun::{Afun, afun};
     use accel_core::prelude::*;
-    use accel_fusion::pipeline::{Options, Target};
+    use accel_fusion::pipeline::Target;
 
     fn pipeline(prog: &Afun<Vector<f64>, Vector<f64>>) -> Pipeline {
         Pipeline::lazy(prog.program().unwrap(), Target::Processor, Options::default())

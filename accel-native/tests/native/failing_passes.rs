@@ -93,7 +93,7 @@ fn run_with(fault: Fault) -> Vec<(Vec<(String, String)>, PathBuf)> {
     let typed = program.program().unwrap();
     let interpreted = accel_core::interp::Interpreter.compile(typed).unwrap();
     tracing::subscriber::with_default(told.clone(), || {
-        let options = Options { fault: Some(fault), ..Options::default() };
+        let options = Options { fault: Some(fault), one_version: true, ..Options::default() };
         let compiled = Native::with(options).compile(typed).unwrap();
         // The first extents satisfy the assumptions. The others do not: an index is out of bounds.
         for (n, k) in [(40, 40), (9, 4)] {
@@ -161,8 +161,9 @@ fn a_pass_whose_program_the_verifier_rejects() {
 fn a_strict_pipeline_ends_there() {
     let program = program();
     for fault in [Fault::Panic("simplify"), Fault::Panic("lower"), Fault::Reject("merge"), Fault::Panic("emit")] {
-        let compiled = Native::with(Options { strict: true, fault: Some(fault), ..Options::default() })
-            .compile(program.program().unwrap());
+        let compiled =
+            Native::with(Options { strict: true, fault: Some(fault), one_version: true, ..Options::default() })
+                .compile(program.program().unwrap());
         assert!(matches!(compiled.err(), Some(Error::Internal(_))), "{fault:?}");
     }
 }
@@ -172,7 +173,8 @@ fn a_strict_pipeline_ends_there() {
 fn a_pass_that_changes_results_is_found() {
     let program = afun(|v: Acc<Vector<f64>>| (map(|x| x * x, v), imap(|i, x| x + i.cast::<f64>(), reverse(v))));
     for pass in Target::Processor.pass_names() {
-        let options = Options { strict: true, validate: true, fault: Some(Fault::Wrong(pass)), ..Options::default() };
+        let fault = Some(Fault::Wrong(pass));
+        let options = Options { strict: true, validate: true, fault, one_version: true, ..Options::default() };
         let compiled = Native::with(options).compile(program.program().unwrap());
         let error = compiled.err().unwrap_or_else(|| panic!("nobody saw `{pass}`")).to_string();
         assert!(error.contains(&format!("`{pass}` changes what the program computes")), "{error}");

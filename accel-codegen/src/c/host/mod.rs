@@ -4,6 +4,7 @@
 //! and for each column its block of memory, with the number of arrays that share it. An array of rank 0 has no blocks.
 //! Its columns are cells of the run, which are copied where other columns are shared.
 
+mod frame;
 pub mod inline;
 mod memory;
 mod scalar_entry;

@@ -7,6 +7,7 @@ use crate::analysis::fault;
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Block, Step};
 use crate::analysis::merged_dimensions::merged_dimensions;
+use crate::c::frames::Frames;
 use crate::c::kernels::has_all;
 use crate::cost_model::{HOST_FUNCTION, SERIAL};
 use crate::shared::tiled_reduce::Tiled;
@@ -33,13 +34,15 @@ pub fn prelude(record_length: usize) -> String {
 pub fn emit(
     program: &Program,
     layout: &Layout,
+    frames: &Frames,
     declarations: &mut Declarations,
     body: &Block,
     numbers: bool,
 ) -> String {
     let mut w = Writer::new(program, declarations, SiteId::new(0));
     w.host = Some(layout);
-    let mut host = Host { w, layout, numbers, functions: String::new(), count: 0 };
+    let (frame_arrays, functions) = Default::default();
+    let mut host = Host { w, layout, frames, frame_arrays, numbers, functions, count: 0 };
     if !numbers {
         host.function("int accel_run", |h| h.block(body));
         return host.functions;
@@ -53,13 +56,23 @@ impl Host<'_> {
     pub fn block(&mut self, b: &Block) {
         b.unused.iter().for_each(|a| self.drop_array(*a));
         if b.length <= HOST_FUNCTION {
-            return deep(|| b.steps.iter().for_each(|s| self.step(s)));
+            return deep(|| self.steps(&b.steps));
         }
         for steps in b.steps.chunks(HOST_FUNCTION) {
             let name = format!("block_{}", self.count);
             self.count += 1;
-            deep(|| self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s))));
+            deep(|| self.function(&format!("COLD int {name}"), |h| h.steps(steps)));
             self.w.line(format!("if ({name}(r)) return 1;"));
+        }
+    }
+
+    /// Executes statements one after the other, those of frames together.
+    fn steps(&mut self, steps: &[Step]) {
+        for steps in steps.chunk_by(|a, b| a.frame.is_some() && a.frame == b.frame) {
+            match steps {
+                [s] if s.frame.is_none() => self.step(s),
+                _ => self.frame(steps),
+            }
         }
     }
 
@@ -92,7 +105,7 @@ impl Host<'_> {
     }
 
     /// Literals are in the tables from the start. The run also holds a reference to their blocks.
-    fn literal(&mut self, to: ArrayId, literal: usize) {
+    pub fn literal(&mut self, to: ArrayId, literal: usize) {
         let extents = &self.w.program.literals[literal].extents;
         let rank = extents.len();
         if checked_size(extents).is_none() {
@@ -253,7 +266,7 @@ impl Host<'_> {
         }
     }
 
-    fn agree(&mut self, agreement: Agreement, left: &ScalarFn, right: &ScalarFn) {
+    pub fn agree(&mut self, agreement: Agreement, left: &ScalarFn, right: &ScalarFn) {
         let ranks = [left, right].map(|code| code.results.len());
         let mut record: Vec<String> = ranks.iter().map(usize::to_string).collect();
         for ((name, code), rank) in [("s", left), ("t", right)].into_iter().zip(ranks) {
@@ -306,15 +319,8 @@ impl Host<'_> {
         let (state, lists) = to.split_at(init.len());
         self.take(state, init, |a| s.moved.contains(&a));
         self.empty_lists(lists);
-        let (head, k) = match trips {
-            Trips::Times(n, dir) => {
-                self.w.line(format!("const i64 steps = {};", self.cells(*n).concat()));
-                ("for (i64 k = 0; k < steps; k++)", if *dir == Dir::Left { "k" } else { "steps - 1 - k" })
-            }
-            Trips::While(..) if row.is_some() => ("for (i64 k = 0;; k++)", "k"),
-            Trips::While(..) => ("for (;;)", "k"),
-        };
-        self.w.open(head);
+        let steps = trips.number().map(|n| self.cells(n).concat()).unwrap_or_default();
+        let k = self.open_loop(trips, row, |_| steps);
         let (cond, body) = match &s.blocks[..] {
             [body] => (None, body),
             [cond, body, ..] => (Some(cond), body),
@@ -336,8 +342,27 @@ impl Host<'_> {
         self.w.close();
     }
 
+    /// Opens the loop of a statement. `number` reads its number of steps. Returns the row of the step `k`.
+    pub fn open_loop(
+        &mut self,
+        trips: &Trips,
+        row: Option<ArrayId>,
+        number: impl FnOnce(ArrayId) -> String,
+    ) -> &'static str {
+        let (head, k) = match trips {
+            Trips::Times(n, dir) => {
+                self.w.line(format!("const i64 steps = {};", number(*n)));
+                ("for (i64 k = 0; k < steps; k++)", if *dir == Dir::Left { "k" } else { "steps - 1 - k" })
+            }
+            Trips::While(..) if row.is_some() => ("for (i64 k = 0;; k++)", "k"),
+            Trips::While(..) => ("for (;;)", "k"),
+        };
+        self.w.open(head);
+        k
+    }
+
     /// Declares the number of rows of some lists, and the number for which they have memory; makes the lists empty.
-    fn empty_lists(&mut self, lists: &[ArrayId]) {
+    pub fn empty_lists(&mut self, lists: &[ArrayId]) {
         if lists.is_empty() {
             return;
         }
@@ -356,10 +381,8 @@ impl Host<'_> {
         }
         self.w.line(format!("r->site = {site};"));
         self.w.line("const bool full = rows == room;");
-        let steps = if trips.number().is_some() { "steps" } else { "MAX_EXTENT + 1" };
-        self.w.line(format!("if (full) room = more_rows(room, {steps});"));
-        let right = (trips.dir() == Dir::Right) as u8;
-        let at_row = if right == 1 { "room - 1 - rows" } else { "rows" };
+        let (most, right, at_row) = places_of_rows(trips);
+        self.w.line(format!("if (full) room = more_rows(room, {most});"));
         for (list, row) in lists.iter().zip(rows) {
             let (rank, at) = (self.w.program.arrays[*list].rank, self.extents_at(*list));
             let of_row = self.extents_at(*row);
@@ -378,5 +401,15 @@ impl Host<'_> {
             self.w.close();
         }
         self.w.line("rows++;");
+    }
+}
+
+/// The largest number of rows of the lists of a loop, whether they are filled from the right, and the place of the next row. Without the last
+/// rows, lists from the right lie at the end of their memory.
+pub fn places_of_rows(trips: &Trips) -> (&'static str, u8, &'static str) {
+    let most = if trips.number().is_some() { "steps" } else { "MAX_EXTENT + 1" };
+    match trips.dir() {
+        Dir::Left => (most, 0, "rows"),
+        Dir::Right => (most, 1, "room - 1 - rows"),
     }
 }

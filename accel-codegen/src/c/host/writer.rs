@@ -1,12 +1,18 @@
 //! The state of the host program while it is written.
 
 use crate::analysis::layout::Layout;
+use crate::c::frames::Frames;
 use crate::text::writer::Writer;
+use accel_fusion::kernel::ArrayId;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub struct Host<'a> {
     pub w: Writer<'a>,
     pub layout: &'a Layout,
+    pub frames: &'a Frames,
+    /// The arrays of the frame that is being written.
+    pub frame_arrays: BTreeSet<ArrayId>,
     /// Whether it is a scalar program.
     pub numbers: bool,
     /// Complete functions.

@@ -150,6 +150,8 @@ const TYPICAL_EXTENT: usize = 1 << 10;
 /// The facts that the analysis knows.
 #[derive(Clone)]
 pub struct Facts {
+    /// The extents of inputs that are constants.
+    known: InputExtents,
     /// The extents of every array.
     dims: IndexVec<ArrayId, Vec<Poly>>,
     /// The number of columns of every array.
@@ -242,10 +244,19 @@ impl Premises {
     }
 }
 
+/// The extents of the inputs of a program that are the same in every run: for each input, one for each dimension. There may be fewer
+/// inputs; nothing is known about the others.
+pub type InputExtents = Vec<Box<[Option<usize>]>>;
+
 impl Facts {
     /// The facts about a program before the analysis: only that each array has extents.
     pub fn new(p: &Program, assume: bool) -> Facts {
+        Facts::with(p, assume, InputExtents::default())
+    }
+    /// As [`new`](Self::new), with extents of inputs that are constants.
+    pub fn with(p: &Program, assume: bool, known: InputExtents) -> Facts {
         let nothing = Facts {
+            known,
             dims: IndexVec::new(),
             columns: IndexVec::new(),
             given: BTreeSet::new(),
@@ -261,8 +272,14 @@ impl Facts {
     /// Keeps the facts and assumptions that remain valid for an equivalent program with the same inputs.
     pub fn restricted_to(self, p: &Program) -> Facts {
         let own = |(a, info): (ArrayId, &ArrayInfo)| (0..info.rank).map(|dim| Poly::sym(Sym::Extent(a, dim))).collect();
+        let mut dims: IndexVec<ArrayId, Vec<Poly>> = p.arrays.iter_enumerated().map(own).collect();
+        for (a, known) in p.inputs.iter().zip(&self.known) {
+            for (dim, n) in dims[*a].iter_mut().zip(known) {
+                n.iter().for_each(|n| *dim = Poly::constant(*n as i64));
+            }
+        }
         Facts {
-            dims: p.arrays.iter_enumerated().map(own).collect(),
+            dims,
             columns: p.arrays.iter().map(|a| a.columns.len()).collect(),
             given: p.inputs.iter().copied().collect(),
             ..self

@@ -1,7 +1,7 @@
 //! The rewrites of fusion by name, and the options of fusion: a wrong rewrite is found by switching off one after the other.
 
 use crate::kernel::{Program, Verified};
-use crate::optimize::facts::shape_analysis::Assumptions;
+use crate::optimize::facts::shape_analysis::{Assumptions, InputExtents};
 use accel_core::error::Result;
 
 /// The rewrites of fusion that can be switched off.
@@ -30,6 +30,8 @@ pub(crate) const SORTS: &str = "sorts";
 /// by what the extents imply.
 #[derive(Clone, Copy)]
 pub(crate) struct Fusion<'a> {
+    /// The extents of inputs that are constants.
+    pub known: &'a InputExtents,
     /// It assumes those conditions on the extents of the arguments that make the program simplest. The assumptions use the
     /// array numbers of the given program.
     pub assume: bool,

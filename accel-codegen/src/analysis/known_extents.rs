@@ -1,0 +1,148 @@
+//! The extents of arrays that are constants of the program.
+
+use accel_core::ast::deep;
+use accel_core::repr::{MAX_EXTENT, Scalar, checked_size};
+use accel_fusion::kernel::{ArrayId, Block, IndexVec, Instr, Op, Program, ScalarFn, Trips, scan_extents};
+use accel_fusion::optimize::InputExtents;
+use std::collections::HashMap;
+
+/// The extents of each array, if they are the same in every run.
+pub type KnownExtents = IndexVec<ArrayId, Option<Box<[i64]>>>;
+
+/// Finds the extents of arrays that are the same in every run: those that constants determine, and those of inputs in `given`. A state of a loop has known extents if
+/// those of its initial value are known and a step keeps them.
+pub fn known_extents(program: &Program, given: &InputExtents) -> KnownExtents {
+    let mut known: KnownExtents = program.arrays.iter().map(|a| (a.rank == 0).then(Box::default)).collect();
+    for (a, extents) in program.inputs.iter().zip(given).filter(|(a, e)| program.arrays[**a].rank == e.len()) {
+        known[*a] = extents.iter().map(|n| n.map(|n| n as i64)).collect();
+    }
+    let mut analysis = Analysis { program, known, tapes: HashMap::new(), depth: 0 };
+    analysis.block(&program.body);
+    analysis.known
+}
+
+/// The results of a scalar function of no arrays' elements, if they are possible extents.
+pub fn constants(code: &ScalarFn, known: &KnownExtents) -> Option<Vec<i64>> {
+    let mut values = HashMap::new();
+    for i in &code.instrs {
+        let (to, value) = match i {
+            Instr::Const(to, x) => (to, Some(*x)),
+            Instr::Extent(to, a, dim) => (to, known[*a].as_ref().and_then(|e| e.get(*dim)).map(|n| Scalar::I64(*n))),
+            Instr::Op2(to, op, a, b) => {
+                let both = values.get(a).zip(values.get(b));
+                (to, both.and_then(|(a, b): (&Scalar, &Scalar)| op.eval(*a, *b).ok()))
+            }
+            _ => continue,
+        };
+        values.extend(value.map(|value| (*to, value)));
+    }
+    let of = |r| match values.get(r) {
+        Some(Scalar::I64(n)) if (0..=MAX_EXTENT as i64).contains(n) => Some(*n),
+        _ => None,
+    };
+    code.results.iter().map(of).collect()
+}
+
+struct Analysis<'a> {
+    program: &'a Program,
+    known: KnownExtents,
+    /// The arrays that each tape keeps.
+    tapes: HashMap<usize, &'a [ArrayId]>,
+    /// The number of loops around the current place.
+    depth: usize,
+}
+
+/// In deeper nests of loops, no state has known extents: each loop asks twice about the loops in it. Chosen.
+const DEEPEST: usize = 6;
+
+impl<'a> Analysis<'a> {
+    fn block(&mut self, b: &'a Block) {
+        b.stmts.iter().for_each(|s| deep(|| self.op(&s.op)));
+    }
+
+    /// Sets the extents of an array.
+    fn set(&mut self, a: ArrayId, extents: Option<Vec<i64>>) {
+        let is_size = |e: &Vec<i64>| checked_size(&e.iter().map(|n| *n as usize).collect::<Vec<_>>()).is_some();
+        self.known[a] = extents.filter(is_size).map(Into::into);
+    }
+
+    fn op(&mut self, op: &'a Op) {
+        let of = |code: &ScalarFn, known: &KnownExtents| constants(code, known);
+        match op {
+            Op::Literal { to, literal } => {
+                let extents = self.program.literals[*literal].extents.iter().map(|n| *n as i64).collect();
+                self.set(*to, Some(extents));
+            }
+            Op::Loop { to, extents, .. } => {
+                let extents = of(extents, &self.known);
+                to.iter().for_each(|a| self.set(*a, extents.clone()));
+            }
+            Op::Accumulate { to, sums, extents, .. } => {
+                let extents = of(extents, &self.known);
+                to.iter().for_each(|a| self.set(*a, extents.clone()));
+                sums.iter().for_each(|(a, initial)| self.known[*a] = self.known[*initial].clone());
+            }
+            Op::Reduce { to, extents, .. } | Op::Reshape { to, extents, .. } => {
+                let extents = of(extents, &self.known);
+                self.set(*to, extents);
+            }
+            Op::Scan { to, extents, down, rows, .. } => {
+                let (outer, len) = (of(extents, &self.known), of(&rows.len, &self.known));
+                let more = rows.init.is_some() as i64;
+                let all = outer.zip(len).map(|(outer, len)| scan_extents(&outer, len[0] + more, *down));
+                self.set(*to, all);
+            }
+            Op::Permute { to, defaults, .. } => self.known[*to] = self.known[*defaults].clone(),
+            Op::Argsort { to, keys, .. } => to.iter().for_each(|a| self.known[*a] = self.known[*keys].clone()),
+            Op::Agree { .. } => {}
+            Op::If { to, then, otherwise, .. } => {
+                self.block(&then.0);
+                self.block(&otherwise.0);
+                for (k, a) in to.iter().enumerate() {
+                    let [first, second] = [&self.known[then.1[k]], &self.known[otherwise.1[k]]];
+                    self.known[*a] = if first == second { first.clone() } else { None };
+                }
+            }
+            Op::While { to, init, trips, body, .. } => {
+                for (a, initial) in to.iter().zip(init) {
+                    let known = self.known[*initial].clone();
+                    self.known[*a] = known.filter(|_| self.depth < DEEPEST || self.program.arrays[*a].rank == 0);
+                }
+                self.depth += 1;
+                // States whose extents change make those of others unknown, so the second time, all are.
+                for round in 0.. {
+                    if let Trips::While(cond, _) = trips {
+                        self.block(cond);
+                    }
+                    self.block(&body.0);
+                    let state = || to[..init.len()].iter().filter(|a| self.program.arrays[**a].rank > 0);
+                    let keeps = |(a, next): (&ArrayId, &ArrayId)| {
+                        self.known[*a].is_none() || self.known[*a] == self.known[*next]
+                    };
+                    if to.iter().zip(&body.1[..init.len()]).all(keeps) {
+                        break;
+                    }
+                    let changed: Vec<ArrayId> = match round {
+                        0 => {
+                            to.iter().zip(&body.1[..init.len()]).filter(|pair| !keeps(*pair)).map(|(a, _)| *a).collect()
+                        }
+                        _ => state().copied().collect(),
+                    };
+                    changed.into_iter().for_each(|a| self.known[a] = None);
+                }
+                self.depth -= 1;
+            }
+            Op::Keep { tape, arrays } => {
+                self.tapes.insert(*tape, arrays);
+            }
+            Op::Recall { to, tape, step, .. } => {
+                let kept = self.tapes.get(tape).copied().unwrap_or_default();
+                for (a, kept) in to.iter().zip(kept) {
+                    self.known[*a] = self.known[*kept].clone();
+                }
+                self.block(&step.0);
+            }
+            Op::Strip { body, .. } => self.block(body),
+        }
+    }
+}
