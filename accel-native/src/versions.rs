@@ -85,8 +85,7 @@ impl Versions {
     fn version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
         let mut made = self.constant.iter().map_while(OnceLock::get).flatten();
         match made.find(|version| version.has_extents(inputs)) {
-            Some(version) if version.is_for(inputs) => Ok(version),
-            Some(_) => self.general(),
+            Some(version) => self.or_general(version, inputs),
             None => self.further_version_for(inputs),
         }
     }
@@ -105,14 +104,18 @@ impl Versions {
             };
             let version = version.get_or_init(make).as_ref().map_err(Clone::clone)?;
             if version.has_extents(inputs) {
-                return if version.is_for(inputs) { Ok(version) } else { self.general() };
+                return self.or_general(version, inputs);
             }
             extents = common(version.extents(), inputs);
         }
         if self.symbolic.get().is_none() {
             self.remember(&extents);
         }
-        let version = self.symbolic()?;
+        self.or_general(self.symbolic()?, inputs)
+    }
+
+    /// A version, or the one for all arguments if these do not satisfy its assumptions.
+    fn or_general<'v>(&'v self, version: &'v Version, inputs: &[&RawArray]) -> Result<&'v Version> {
         if version.is_for(inputs) { Ok(version) } else { self.general() }
     }
 

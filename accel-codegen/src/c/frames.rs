@@ -92,16 +92,13 @@ impl Choice<'_> {
     /// Executes some statements in a frame if that pays.
     fn frame(&mut self, steps: &mut [Step]) {
         // The host program computes single numbers anyway.
-        let is_work = |s: &Step| {
-            let is_free = matches!(s.stmt.op, Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. });
-            !is_free && !is_inline(&s.stmt.op, false)
+        let is_number = |s: &Step| is_inline(&s.stmt.op, false);
+        let pays = |s: &Step| match s.stmt.op {
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => false,
+            Op::If { .. } => !s.blocks.iter().flat_map(|b| &b.steps).all(is_number),
+            _ => !is_number(s),
         };
-        let only_numbers = |s: &Step| s.blocks.iter().flat_map(|b| &b.steps).all(|s| is_inline(&s.stmt.op, false));
-        let pays = |s: &&mut Step| match s.stmt.op {
-            Op::If { .. } => !only_numbers(s),
-            _ => is_work(s),
-        };
-        if !steps.iter_mut().any(|s| pays(&s)) {
+        if !steps.iter().any(pays) {
             return;
         }
         steps.iter_mut().for_each(|s| s.frame = Some(self.count));

@@ -32,11 +32,10 @@ pub struct Permute<'a> {
     /// The target of each source element.
     pub target: &'a ScalarFn,
     /// Whether they are all within bounds.
-    pub inside: bool,
+    inside: bool,
     /// The elements.
     pub element: &'a ScalarFn,
-    /// From the new element and the old one: the combined one.
-    pub comb: &'a ScalarFn,
+    comb: &'a ScalarFn,
     /// The monoid of the operator, if it is a recognised one.
     pub monoid: Option<Monoid>,
 }
@@ -71,32 +70,35 @@ impl Writer<'_> {
         let (to, rank) = (p.to, p.rank);
         self.hoist(&[p.target, p.element, p.comb]);
         self.hoist_extents(to);
-        let types = self.columns(to);
-        let target_rank = self.program.arrays[to].rank;
-        self.positions(rank, |w| {
-            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
-            w.line("bool keep;");
-            t.iter().for_each(|t| w.line(format!("i64 {t};")));
-            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
-            w.code(p.target, &index(rank), &results);
-            w.braces("if (keep)", |w| {
-                if target_rank > 0 && !p.inside {
-                    let site = w.site;
-                    w.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
-                }
-                w.line(format!("const i64 q = {};", position(to, &t)));
-                w.braces("if ((u64)q - low <= most)", |w| {
-                    let x = names("x", &types);
-                    w.declare(&x, &types);
-                    w.code(p.element, &index(rank), &x);
-                    let old = elements(to, types.len(), "q");
-                    w.code(p.comb, &[x, old.clone()].concat(), &old);
-                });
-            });
-        });
+        self.positions(rank, |w| w.combine_at(p, &index(rank), "if ((u64)q - low <= most)"));
         let target = self.target_parameters(to);
         let (parameters, inlined) = (self.task_parameters(), self.dialect().always_inline());
         format!("static inline {inlined}int {name}({parameters}, u64 low, u64 most{target})")
+    }
+
+    /// Combines the source element at an index with its target, at position `q`, if this condition holds.
+    pub fn combine_at(&mut self, p: &Permute, ix: &[String], condition: &str) {
+        let to = p.to;
+        let types = self.columns(to);
+        let t: Vec<_> = (0..self.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
+        self.line("bool keep;");
+        t.iter().for_each(|t| self.line(format!("i64 {t};")));
+        let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
+        self.code(p.target, ix, &results);
+        self.braces("if (keep)", |w| {
+            if !t.is_empty() && !p.inside {
+                let site = w.site;
+                w.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
+            }
+            w.line(format!("const i64 q = {};", position(to, &t)));
+            w.braces(condition, |w| {
+                let x = names("x", &types);
+                w.declare(&x, &types);
+                w.code(p.element, ix, &x);
+                let old = elements(to, types.len(), "q");
+                w.code(p.comb, &[x, old.clone()].concat(), &old);
+            });
+        });
     }
 
     fn combine_call(&mut self, name: &str, to: ArrayId, task: &str, range: &str) -> String {

@@ -149,11 +149,11 @@ impl Writer<'_> {
             w.loop_nest(nest, types[0]);
             w.braces(w.lane(), |w| w.assign(&elements(to, types.len(), "p + l"), &lane));
         };
-        self.positions_in_blocks(outer, LANES, block, |w| w.fold_one(to, outer, rows, z));
+        self.positions_in_blocks(outer, LANES, block, |w| w.fold_one(to, outer, rows, z, "task->len"));
     }
 
-    /// Reduces the row at position `p`.
-    fn fold_one(&mut self, to: ArrayId, outer: usize, rows: &Reduction, z: &[String]) {
+    /// Reduces the row of this length at position `p`.
+    pub fn fold_one(&mut self, to: ArrayId, outer: usize, rows: &Reduction, z: &[String], len: &str) {
         let types = self.columns(to);
         let (y, x) = (names("y", &types), names("x", &types));
         let some = rows.init.is_some();
@@ -162,7 +162,7 @@ impl Writer<'_> {
             true => self.assign(&y, z),
             false => self.code(&rows.element, &row_index(outer, "(i64)0"), &y),
         }
-        self.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+        self.braces(&format!("for (i64 k = {}; k < {len}; k++)", !some as u8), |w| {
             w.declare(&x, &types);
             w.code(&rows.element, &row_index(outer, "k"), &x);
             w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
@@ -188,7 +188,7 @@ impl Writer<'_> {
         // A call for every short row would take longer than the row.
         let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
         self.braces(&format!("if (task->len < {called})"), |w| {
-            w.positions(outer, |w| w.fold_one(to, outer, rows, &z));
+            w.positions(outer, |w| w.fold_one(to, outer, rows, &z, "task->len"));
             w.line("return 0;");
         });
         self.positions(outer, |w| {

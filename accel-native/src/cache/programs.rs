@@ -53,7 +53,7 @@ fn is_usual(options: &Options) -> bool {
     !options.check && options.fault.is_none() && std::env::var_os("ACCEL_DUMP").is_none()
 }
 
-/// A program in the cache on disk, where the extents with which it ran are remembered: NOTE [Versions] in [`crate::compiled`].
+/// A program in the cache on disk, where the extents with which it ran are remembered: NOTE [Versions] in [`crate::versions`].
 pub(crate) struct KnownProgram {
     folder: Folder,
     limit: u64,

@@ -14,7 +14,7 @@ use crate::shared::permute::Permute;
 use crate::shared::row_lanes::adds_integers;
 use crate::shared::scan::Scan;
 use crate::text::arrays::columns;
-use crate::text::names::{elements, in_order, index, names, outside, position, row_index};
+use crate::text::names::{elements, in_order, index, names, position, row_index};
 use crate::text::types::{bytes, in_memory};
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
@@ -172,7 +172,7 @@ impl Host<'_> {
             Op::Permute { defaults, extents, .. } => {
                 if let Some(p) = Permute::new(self.w.program, op) {
                     self.copy_elements(p.to, *defaults);
-                    self.space(extents, &[], |h, ix| h.combine(&p, ix));
+                    self.space(extents, &[], |h, ix| h.w.combine_at(&p, ix, ""));
                 }
             }
             Op::Reshape { to, from, .. } => {
@@ -220,9 +220,13 @@ impl Host<'_> {
     /// Combines the elements of each row in the order in which kernels do so for little work.
     fn reduce_in_frame(&mut self, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let types = self.w.columns(to);
-        let (outer, y, z, x) = (extents.results.len(), names("y", &types), names("z", &types), names("x", &types));
+        let (outer, y, z) = (extents.results.len(), names("y", &types), names("z", &types));
         let len = constants(&rows.len, &self.frames.known).map_or(0, |len| len[0]);
         self.w.initial(&z, &types, rows, &[]);
+        let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
+        if len < called as i64 {
+            return self.space(extents, &[to], |h, _| h.w.fold_one(to, outer, rows, &z, &len.to_string()));
+        }
         let some = rows.init.is_some();
         self.space(extents, &[to], |h, _| {
             h.w.declare(&y, &types);
@@ -230,19 +234,9 @@ impl Host<'_> {
                 true => h.w.assign(&y, &z),
                 false => h.w.code(&rows.element, &row_index(outer, "(i64)0"), &y),
             }
-            let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
-            if len < called as i64 {
-                let each = format!("for (i64 k = {}; k < {len}; k++)", !some as u8);
-                h.w.braces(&each, |w| {
-                    w.declare(&x, &types);
-                    w.code(&rows.element, &row_index(outer, "k"), &x);
-                    w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
-                });
-            } else {
-                h.w.line(format!("const i64 to = {len};"));
-                h.w.line(format!("i64 k = {};", !some as u8));
-                h.w.rest_of_row(&types, &y, outer, rows);
-            }
+            h.w.line(format!("const i64 to = {len};"));
+            h.w.line(format!("i64 k = {};", !some as u8));
+            h.w.rest_of_row(&types, &y, outer, rows);
             h.w.assign(&elements(to, types.len(), "p"), &y);
         });
     }
@@ -290,29 +284,6 @@ impl Host<'_> {
                 w.code(&rows.op, &in_order(scan.reverse, &y, &x), &y);
                 scan.store(w, &target("k"), &y);
             });
-        });
-    }
-
-    /// Combines a source element with its target.
-    fn combine(&mut self, p: &Permute, ix: &[String]) {
-        let (to, w) = (p.to, &mut self.w);
-        let types = w.columns(to);
-        let t: Vec<_> = (0..w.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
-        w.line("bool keep;");
-        t.iter().for_each(|t| w.line(format!("i64 {t};")));
-        let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
-        w.code(p.target, ix, &results);
-        w.braces("if (keep)", |w| {
-            if !t.is_empty() && !p.inside {
-                let site = w.site;
-                w.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
-            }
-            w.line(format!("const i64 q = {};", position(to, &t)));
-            let x = names("x", &types);
-            w.declare(&x, &types);
-            w.code(p.element, ix, &x);
-            let old = elements(to, types.len(), "q");
-            w.code(p.comb, &[x, old.clone()].concat(), &old);
         });
     }
 
@@ -501,8 +472,10 @@ impl Host<'_> {
     fn enter_tables(&mut self, arrays: &[ArrayId]) {
         let site = self.w.site;
         self.w.line(format!("r->site = {site};"));
-        for a in arrays.iter().filter(|a| self.is_in_frame(**a)).copied().collect::<Vec<_>>() {
-            self.enter_table(a);
+        for a in arrays {
+            if self.is_in_frame(*a) {
+                self.enter_table(*a);
+            }
         }
     }
 
@@ -517,14 +490,13 @@ impl Host<'_> {
         }
     }
 
+    /// Gives the memory of the run back.
     fn leave_tables(&mut self, arrays: &[ArrayId]) {
-        arrays
-            .iter()
-            .filter(|a| self.is_in_frame(**a))
-            .copied()
-            .collect::<Vec<_>>()
-            .into_iter()
-            .for_each(|a| self.drop_array(a));
+        for a in arrays {
+            if self.is_in_frame(*a) {
+                self.drop_array(*a);
+            }
+        }
     }
 }
 
