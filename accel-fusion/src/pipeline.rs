@@ -22,8 +22,8 @@ use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
     Assumptions, ComputeOperands, Decisions, Fusion, InPlace, InputExtents, REWRITES, Share, StepCheck,
-    TransposeOperands, compact, define_copies, hoist_checks, hoist_checks_of_states, merge, rewrite, scans_down, split,
-    sums_of_loops, tapes,
+    TransposeOperands, compact, define_copies, functions_of_arrays, hoist_checks, hoist_checks_of_states, merge,
+    rewrite, scans_down, split, sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -149,6 +149,8 @@ const TAPES: Pass = Pass {
         Ok(tapes(p, learned.tape_bytes, equal.collect()))
     },
 };
+/// Computes mathematical functions for all elements of a small array at once.
+const FUNCTIONS: Pass = Pass { name: "functions", run: |p, learned| Ok(functions_of_arrays(p, &learned.known)) };
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
 /// Replaces strips by finer ones, or by their statements.
@@ -208,7 +210,9 @@ impl Target {
         let own = match self {
             Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
-            Target::Processor => vec![HOIST, DECISIONS, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES],
+            Target::Processor => {
+                vec![HOIST, DECISIONS, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES, FUNCTIONS]
+            }
             Target::Graphics => vec![OPERANDS, TAPES],
         };
         COMMON.into_iter().chain(own)

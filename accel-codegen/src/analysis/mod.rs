@@ -1,7 +1,6 @@
 //! Analyses of kernel programs, before any text is written. Nothing here depends on a dialect.
 
 pub mod fault;
-pub mod known_extents;
 pub mod layout;
 pub mod liveness;
 pub mod merged_dimensions;

@@ -4,20 +4,20 @@
 //! pointer, the comparison of extents, references. So statements on arrays of few elements whose extents are constants are written into one
 //! function, with loops between constants, and with their arrays in its frame. This includes loops over time with such a state: their
 //! steps are executed without a call, and only the lists that they fill are outside. C compilers unroll and vectorise these loops as
-//! they like; the order of additions is that of the kernels for as little work. Mathematical functions are computed for one number at a time:
-//! which loops become vectors depends on the whole function, and a tape that computes a step again, in another function, has to get the same bits.
+//! they like; the order of additions is that of the kernels for as little work. Mathematical functions are computed for one number at a time,
+//! or for whole arrays by functions of their own (NOTE [Functions of arrays] in `accel_fusion`): which loops become vectors depends on
+//! the code around them, and a tape that computes a step again, in another function, has to get the same bits.
 //!
 //! A frame has consecutive statements of a block. What they define is in local variables; what others use afterwards is copied to memory of
 //! the run at the end of the frame.
 
 use super::host::inline::is_inline;
-use crate::analysis::known_extents::{KnownExtents, constants, known_extents};
 use crate::analysis::liveness::{Block, Step};
 use crate::cost_model::{FRAME, FRAMED, FRAMED_ARRAY, SERIAL};
 use crate::text::types::bytes;
 use accel_core::ast::deep;
 use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, walk};
-use accel_fusion::optimize::InputExtents;
+use accel_fusion::optimize::{InputExtents, KnownExtents, constants, known_extents};
 use std::collections::BTreeSet;
 
 /// The frames of a program.

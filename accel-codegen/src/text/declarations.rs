@@ -4,6 +4,7 @@ use super::dialect::Dialect;
 use super::parameters::Params;
 use super::registers::Vectors;
 use crate::analysis::fault::record_length;
+use accel_core::repr::ScalarType;
 use accel_fusion::kernel::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,8 @@ pub struct Declarations {
     pub outlined: Vec<String>,
     /// The declarations in the order of their first use, each after those that it uses.
     texts: Vec<String>,
+    /// The functions of arrays: their parameters and code.
+    of_arrays: Vec<String>,
     names: BTreeSet<String>,
 }
 
@@ -46,6 +49,7 @@ impl Declarations {
             calls_library: false,
             outlined: vec![],
             texts: vec![],
+            of_arrays: vec![],
             names: BTreeSet::new(),
         }
     }
@@ -60,6 +64,21 @@ impl Declarations {
         if self.names.insert(name.into()) {
             self.texts.push(text());
         }
+    }
+
+    /// Defines a function that computes `y[p]` from `x0[p]`, … for `n` positions by this code, once for each code. Returns its name. It is not
+    /// inlined, so that its results do not depend on the code around a call.
+    pub fn function_of_arrays(&mut self, t: ScalarType, arguments: usize, code: &str) -> String {
+        let x: String = (0..arguments).map(|k| format!(", const {t} *restrict x{k}")).collect();
+        let text = format!("(i64 n{x}, {t} *restrict y) {{\n    for (i64 p = 0; p < n; p++) {{\n{code}    }}\n}}");
+        let known = self.of_arrays.iter().position(|known| *known == text);
+        let k = known.unwrap_or_else(|| {
+            self.of_arrays.push(text.clone());
+            self.of_arrays.len() - 1
+        });
+        let name = format!("of_arrays_{k}");
+        self.declare_once(&name, || format!("HOT void {name}{text}"));
+        name
     }
 
     /// The text of all declarations, and of the outlined functions.

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `rules` | the driver that applies rules to the statements of all blocks |
 //! | `facts/poly`, `facts/shape_analysis` | symbolic extents and indices, and proofs about them |
+//! | `facts/known_extents` | extents that are constants |
 //! | `facts/value_numbers` | value numbering: finds registers that hold the same value |
 //! | `facts/edges` | decisions that change at the edges of an index space |
 //! | `facts/strided_product` | sums of products whose indices are sums |
@@ -36,6 +37,7 @@
 //! | `layout/transposed_operands` | gives sums transposed copies of operands |
 //! | `layout/scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `layout/scans_down` | lets scans of columns write their results where the columns are |
+//! | `layout/functions_of_arrays` | computes mathematical functions for all elements of a small array at once |
 //! | `layout/compact` | numbers the remaining arrays without gaps |
 //! | `partition/folded_rows` | vectors of elements of several short rows |
 //! | `partition/index_digits` | functions of the quotients and remainders of an index |
@@ -51,6 +53,7 @@ mod rules;
 mod scalar;
 mod sums;
 
+pub use facts::known_extents::{KnownExtents, constants, known_extents};
 pub use facts::shape_analysis::{Assumptions, InputExtents};
 pub use facts::strided_product::{Digit, Factor, StridedProduct, Sum};
 pub(crate) use fuse::common_statements::Share;
@@ -60,6 +63,8 @@ pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
 pub(crate) use fuse::split_columns::split;
 pub use layout::compact::{Isolated, isolated};
 pub(crate) use layout::compact::{Numbers, compact};
+pub(crate) use layout::functions_of_arrays::functions_of_arrays;
+pub use layout::functions_of_arrays::{FunctionOfArrays, function_of_arrays};
 pub(crate) use layout::recomputed_operands::ComputeOperands;
 pub(crate) use layout::scan_copies::define_copies;
 pub(crate) use layout::scans_down::scans_down;

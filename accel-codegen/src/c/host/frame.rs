@@ -6,10 +6,10 @@
 use super::statements::places_of_rows;
 use super::writer::Host;
 use crate::analysis::fault;
-use crate::analysis::known_extents::constants;
 use crate::analysis::liveness::{Block, Step};
 use crate::c::frames::lists_of;
-use crate::cost_model::{CALLED_ROW, VECTORIZED_ROW};
+use crate::cost_model::{CALLED_ROW, FEW_COLUMNS, VECTORIZED_ROW};
+use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
 use crate::shared::row_lanes::adds_integers;
 use crate::shared::scan::Scan;
@@ -19,6 +19,7 @@ use crate::text::types::{bytes, in_memory};
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Reduction, ScalarFn, Trips, walk};
+use accel_fusion::optimize::{constants, function_of_arrays};
 use std::collections::BTreeSet;
 
 impl Host<'_> {
@@ -26,7 +27,7 @@ impl Host<'_> {
     pub fn frame(&mut self, steps: &[Step]) {
         let name = format!("frame_{}", self.count);
         self.count += 1;
-        self.function(&format!("HELPER int {name}"), |h| {
+        self.function(&format!("HOT int {name}"), |h| {
             h.arrays_of_frame(steps);
             h.w.in_frame = true;
             h.w.declarations.one_by_one = true;
@@ -152,6 +153,7 @@ impl Host<'_> {
     fn simple(&mut self, op: &Op) {
         self.w.open("");
         match op {
+            Op::Loop { to, body, .. } if self.applies_function(to, body) => {}
             Op::Loop { to, extents, body } => {
                 let results = self.results_at(to);
                 self.space(extents, &to[..1], |h, ix| h.w.code(body, ix, &results));
@@ -195,6 +197,34 @@ impl Host<'_> {
         self.w.close();
     }
 
+    /// Applies a function to all elements of arrays at once, if a loop does nothing else: NOTE [Functions of arrays] in `accel_fusion`.
+    fn applies_function(&mut self, to: &[ArrayId], body: &ScalarFn) -> bool {
+        let (Some(function), [to]) = (function_of_arrays(body), to) else { return false };
+        let arrays: Vec<ArrayId> = function.arguments;
+        if arrays.iter().any(|a| self.frames.known[*a] != self.frames.known[*to]) {
+            return false;
+        }
+        let t = body.types[body.results[0]];
+        let one_by_one = std::mem::replace(&mut self.w.declarations.one_by_one, false);
+        let outside = self.w.begin();
+        let mut x = 0..arrays.len();
+        for i in &body.instrs {
+            match i {
+                Instr::Read { to, .. } => {
+                    x.next().iter().for_each(|k| self.w.line(format!("const {t} r{} = x{k}[p];", to[0])));
+                }
+                i => self.w.instr(body, i),
+            }
+        }
+        self.w.line(format!("y[p] = r{};", body.results[0]));
+        let text = self.w.end(outside);
+        self.w.declarations.one_by_one = one_by_one;
+        let name = self.w.declarations.function_of_arrays(t, arrays.len(), &text);
+        let all: Vec<_> = arrays.iter().chain([to]).map(|a| format!("a{a}_0")).collect();
+        self.w.line(format!("{name}({}, {});", self.length_of(*to), all.join(", ")));
+        true
+    }
+
     /// The elements of arrays that a loop defines, at its position `p`.
     fn results_at(&self, to: &[ArrayId]) -> Vec<String> {
         to.iter().flat_map(|a| elements(*a, self.w.columns(*a).len(), "p")).collect()
@@ -223,6 +253,10 @@ impl Host<'_> {
         let (outer, y, z) = (extents.results.len(), names("y", &types), names("z", &types));
         let len = constants(&rows.len, &self.frames.known).map_or(0, |len| len[0]);
         self.w.initial(&z, &types, rows, &[]);
+        let all = constants(extents, &self.frames.known).unwrap_or_default();
+        if in_columns(outer, rows) && all.last().is_some_and(|n| *n >= FEW_COLUMNS as i64) {
+            return self.columns_in_frame(to, &all, rows, &z, len);
+        }
         let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
         if len < called as i64 {
             return self.space(extents, &[to], |h, _| h.w.fold_one(to, outer, rows, &z, &len.to_string()));
@@ -239,6 +273,37 @@ impl Host<'_> {
             h.w.rest_of_row(&types, &y, outer, rows);
             h.w.assign(&elements(to, types.len(), "p"), &y);
         });
+    }
+
+    /// Combines the elements of neighbouring rows, which are adjacent in memory, side by side: NOTE [Interchanged reductions]. Each row is
+    /// combined in its order.
+    fn columns_in_frame(&mut self, to: ArrayId, extents: &[i64], rows: &Reduction, z: &[String], len: i64) {
+        let (types, outer) = (self.w.columns(to), extents.len());
+        let (x, some) = (names("x", &types), rows.init.is_some());
+        let (ix, side) = (index(outer), extents[outer - 1]);
+        for (i, n) in ix.iter().zip(extents).take(outer - 1) {
+            self.w.open(&format!("for (i64 {i} = 0; {i} < {n}; {i}++)"));
+        }
+        let sides = format!("_Pragma(\"GCC unroll 1\") for (i64 {i} = 0; {i} < {side}; {i}++)", i = ix[outer - 1]);
+        self.w.open("");
+        let y: Vec<_> = names("y", &types).iter().map(|y| format!("{y}[{}]", ix[outer - 1])).collect();
+        for (k, t) in types.iter().enumerate() {
+            self.w.line(format!("{t} y{k}[{side}];"));
+        }
+        self.w.braces(&sides, |w| match some {
+            true => w.assign(&y, z),
+            false => w.code(&rows.element, &row_index(outer, "(i64)0"), &y),
+        });
+        self.w.open(&format!("for (i64 k = {}; k < {len}; k++)", !some as u8));
+        self.w.braces(&sides, |w| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, "k"), &x);
+            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+        });
+        self.w.close();
+        self.w.braces(&sides, |w| w.assign(&elements(to, types.len(), &position(to, &ix)), &y));
+        self.w.close();
+        ix.iter().take(outer - 1).for_each(|_| self.w.close());
     }
 
     fn scan_in_frame(&mut self, scan: &Scan, op: &Op) {

@@ -2,6 +2,8 @@
 
 #define COLD static __attribute__((cold, noinline))
 #define HELPER static __attribute__((noinline))
+// The host program is cold. What only cold functions call would be, too.
+#define HOT static __attribute__((hot, noinline))
 
 // Writes a record with `lists` lists of extents of this rank; the caller writes the second one.
 COLD int bad_lists(run *r, i64 kind, const i64 *extents, i64 rank, i64 lists) {

@@ -1,9 +1,9 @@
 //! The extents of arrays that are constants of the program.
 
+use crate::kernel::{ArrayId, Block, IndexVec, Instr, Op, Program, ScalarFn, Trips, scan_extents};
+use crate::optimize::facts::shape_analysis::InputExtents;
 use accel_core::ast::deep;
 use accel_core::repr::{MAX_EXTENT, Scalar, checked_size};
-use accel_fusion::kernel::{ArrayId, Block, IndexVec, Instr, Op, Program, ScalarFn, Trips, scan_extents};
-use accel_fusion::optimize::InputExtents;
 use std::collections::HashMap;
 
 /// The extents of each array, if they are the same in every run.
