@@ -16,6 +16,8 @@ pub enum Agreement {
     Inner,
     /// As `Inner`, for two shapes of the same rank whose outer extents are equal: the operation multiplies pairs of matrices.
     Matrices,
+    /// The innermost two extents of a shape are equal: the operation needs square matrices. Both shapes are this one.
+    Square,
     /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
     /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum, which is
     /// some number that is no extent if it is larger than any extent.
@@ -38,12 +40,13 @@ pub enum Agreement {
 
 impl Agreement {
     /// The names in printed programs.
-    pub const ALL: [Agreement; 11] = [
+    pub const ALL: [Agreement; 12] = [
         Agreement::All,
         Agreement::Bounds,
         Agreement::Outer,
         Agreement::Inner,
         Agreement::Matrices,
+        Agreement::Square,
         Agreement::Segments,
         Agreement::Rows,
         Agreement::Extents,
@@ -60,6 +63,7 @@ impl Agreement {
             Agreement::Outer => "outer",
             Agreement::Inner => "inner",
             Agreement::Matrices => "matrices",
+            Agreement::Square => "square",
             Agreement::Segments => "segments",
             Agreement::Rows => "rows",
             Agreement::Extents => "extents",
@@ -96,6 +100,7 @@ impl Agreement {
             Agreement::Inner => (left > 0 && right > 0).then(|| vec![(left - 1, 0)]),
             Agreement::Matrices => (left == right && left > 1)
                 .then(|| (0..left - 2).map(|dim| (dim, dim)).chain([(left - 1, left - 2)]).collect()),
+            Agreement::Square => (left == right && left > 1).then(|| vec![(left - 1, left - 2)]),
             Agreement::Segments => (left == 1 && right > 0).then(|| vec![(0, right - 1)]),
             Agreement::Rows => (left > 0 && right > 0).then(|| vec![(0, 0)]),
             Agreement::Extents | Agreement::Size | Agreement::Inside | Agreement::Nonempty => None,
@@ -140,6 +145,9 @@ impl Agreement {
             Agreement::Nonempty => {
                 let expected = "a non-empty innermost dimension".into();
                 return Error::Shape { op, expected, found: format!("shape {left:?}") };
+            }
+            Agreement::Square => {
+                return Error::Shape { op, expected: "square matrices".into(), found: format!("shape {left:?}") };
             }
             Agreement::Bounds if let Some((bound, n)) = left.iter().zip(right).find(|(bound, n)| bound != n) => {
                 let side = if bound > n { "least" } else { "most" };
@@ -237,6 +245,8 @@ mod tests {
         assert_eq!(text(Agreement::Bounds, &[8], &[9]), "`f`: expected at most 8, found 9");
         assert_eq!(text(Agreement::Bounds, &[2, 0], &[2, 0]), "agree");
         assert_eq!(text(Agreement::Inside, &[7, -1], &[8, 2]), "`f`: index [7, -1] is outside the shape [8, 2]");
+        assert_eq!(text(Agreement::Square, &[2, 3], &[2, 3]), "`f`: expected square matrices, found shape [2, 3]");
+        assert_eq!(text(Agreement::Square, &[2, 3, 3], &[2, 3, 3]), "agree");
         let empty = "`f`: expected a non-empty innermost dimension, found shape [2, 0]";
         assert_eq!(text(Agreement::Nonempty, &[2, 0], &[]), empty);
         assert_eq!(text(Agreement::Extents, &[0, 7], &[]), "agree");

@@ -57,6 +57,8 @@ pub use joining::{meshgrid, stack, stack_inner, tile};
 pub use library::{
     argmax, argmin, cummax, cummin, cumprod, cumsum, diff, linspace, mean, mean_all, one_hot, outer, roll, std, var,
 };
+#[doc(hidden)]
+pub use primitives::{agree, size_of};
 pub use primitives::{
     argsort, backpermute, fold, fold1, generate, intersect, map, named, permute, replicate, replicate_inner, reshape,
     scanl, scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,

@@ -100,7 +100,7 @@ pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<S
 
 /// `ys`, with a check that its shape agrees with that of `xs`; otherwise the run is an error. The error names the
 /// function that the user called. This function uses the result in place of `ys`.
-pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
+pub fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     site: (&'static str, At),
     agreement: Agreement,
     xs: Arr<Sh, A>,
@@ -449,7 +449,12 @@ impl<Sh: Shape, T: Elt> Acc<Array<Sh, T>> {
 #[track_caller]
 pub fn size<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Exp<i64> {
     let _site = attribute_to("size", Location::caller());
-    components(super::shape(xs)).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
+    size_of(super::shape(xs))
+}
+
+/// The number of elements of a shape.
+pub fn size_of<Sh: Shape>(sh: Exp<Sh>) -> Exp<i64> {
+    components(sh).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
 }
 
 /// The smaller extent in each dimension.
