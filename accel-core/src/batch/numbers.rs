@@ -225,6 +225,9 @@ fn scalar_<'b, 't, 'a, 'r, 'e, 'l>(
     if let Some((position, path)) = array(a, n) {
         return elements(a.ty(), (position, &path), lane, n, t);
     }
+    if fresh1(|v| a.custom(v).is_some()) {
+        return Err(stuck(a, "a function with a rule"));
+    }
     fresh3(|v, g, h| {
         let op = match a.view(v) {
             AccView::Use(_) => return Err(stuck(a, "a literal in scalar code")),

@@ -20,7 +20,11 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
         }
     }
     deep(|| {
-        fresh1(|n| match e.view(n) {
+        fresh2(|n, c| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                let CustomExp { function, pushforward, pullback } = &c.functions;
+                needs_lane(&c.arg, s) || needs_lane(function, s) || needs_lane(pushforward, s) || needs_lane(pullback, s)
+            }
             ExpView::Const(_) | ExpView::Var(_) => false,
             ExpView::Let(b, body, _) => needs_lane(&b, s) || needs_lane(&body, s),
             ExpView::While(w) => needs_lane(&w.init, s) || needs_lane(&w.cond, s) || needs_lane(&w.body, s),
@@ -46,7 +50,15 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
 /// arrays that became scalars, it is a pair of this and the value of the [last variable](Form::Scalar) that did.
 pub fn code<'b, E, A, T, L>(e: &Exp<E, A, T>, lane: Option<&Exp<E, X<'b>, L>>, s: Scope<'_, 'b>) -> Exp<E, X<'b>, T> {
     deep(|| {
-        fresh3(|n, g, h| match e.view(n) {
+        fresh4(|n, c, g, h| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                let functions = CustomExp {
+                    function: under(&c.functions.function, Equal::refl(), lane, s),
+                    pushforward: under(&c.functions.pushforward, Equal::refl(), lane, s),
+                    pullback: under(&c.functions.pullback, Equal::refl(), lane, s),
+                };
+                Exp::with_rule(&code(&c.arg, lane, s), &functions, c.at)
+            }
             ExpView::Const(v) => Exp::constant(&v, e.ty()),
             ExpView::Var(i) => Exp::var(&i),
             ExpView::Let(b, body, q) => Exp::let_(&code(&b, lane, s), &under(&body, q, lane, s)),

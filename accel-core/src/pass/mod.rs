@@ -16,7 +16,9 @@ pub use close::{aclose, close};
 pub use count::{Counts, count};
 pub use nothing::{no_value, nothing};
 pub use operations::operations;
-pub use rename::{Variables, rename, rename_acc, rename_arrays};
+pub use rename::{
+    Variables, rename, rename_acc, rename_arrays, rename_arrays_of_custom, rename_custom, rename_custom_exp,
+};
 pub use stages::stages;
 pub use uses::{array_uses, arrays_of_code, uses};
 
