@@ -4,7 +4,7 @@ use crate::custom::{Direction, with_rule};
 use accel_core::afun::{Afun, afun};
 use accel_core::ast::Source;
 use accel_core::surface::graph::Handle;
-use accel_core::surface::{ArrayFn, IntoAcc, IntoExp, custom_exp};
+use accel_core::surface::{ArrayFn, IntoExp, custom_exp};
 use accel_core::types::{Arrays, Elt, Tangent};
 use std::panic::Location;
 use std::sync::Arc;

@@ -7,6 +7,9 @@ use frunk::{HCons, HNil};
 
 /// Whether scalar code reads an element of an array that depends on the lane, or adds to one.
 pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
+    fn below<E, A, P, T>(f: &Exp<HCons<P, E>, A, T>, s: Scope) -> bool {
+        fresh2(|n, m| needs_lane(&f.cast_env(name(n)).cast(name(m)), s))
+    }
     struct Reads<'s, 'b> {
         s: Scope<'s, 'b>,
         found: bool,
@@ -23,7 +26,7 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
         fresh2(|n, c| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
                 let CustomExp { function, pushforward, pullback } = &c.functions;
-                needs_lane(&c.arg, s) || needs_lane(function, s) || needs_lane(pushforward, s) || needs_lane(pullback, s)
+                needs_lane(&c.arg, s) || below(function, s) || below(pushforward, s) || below(pullback, s)
             }
             ExpView::Const(_) | ExpView::Var(_) => false,
             ExpView::Let(b, body, _) => needs_lane(&b, s) || needs_lane(&body, s),
@@ -53,9 +56,9 @@ pub fn code<'b, E, A, T, L>(e: &Exp<E, A, T>, lane: Option<&Exp<E, X<'b>, L>>, s
         fresh4(|n, c, g, h| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
                 let functions = CustomExp {
-                    function: under(&c.functions.function, Equal::refl(), lane, s),
-                    pushforward: under(&c.functions.pushforward, Equal::refl(), lane, s),
-                    pullback: under(&c.functions.pullback, Equal::refl(), lane, s),
+                    function: function(&c.functions.function, lane, s),
+                    pushforward: function(&c.functions.pushforward, lane, s),
+                    pullback: function(&c.functions.pullback, lane, s),
                 };
                 Exp::with_rule(&code(&c.arg, lane, s), &functions, c.at)
             }
@@ -173,6 +176,18 @@ fn under<'b, Y, B, E, A, T, L>(
 ) -> Exp<HCons<B, E>, X<'b>, T> {
     let lane = lane.map(|lane| lane.weaken(&Thinning::shift()).cast_env(q.sym()));
     code(e, lane.as_ref(), s).cast_env(q)
+}
+
+/// As [`under`], for a function.
+fn function<'b, B, E, A, T, L>(
+    f: &Exp<HCons<B, E>, A, T>,
+    lane: Option<&Exp<E, X<'b>, L>>,
+    s: Scope<'_, 'b>,
+) -> Exp<HCons<B, E>, X<'b>, T> {
+    fresh2(|n, m| {
+        let (q, t) = (name(n), name(m));
+        under(&f.cast_env(q).cast(t), q.sym(), lane, s).cast(t.sym())
+    })
 }
 
 struct Parts<'l, 's, 'b, E, L> {

@@ -124,10 +124,16 @@ pub fn rename_arrays_of_custom<E, A, A2, P, T>(
     c: &CustomExp<E, A, P, T>,
     to: &impl Variables<A, A2>,
 ) -> CustomExp<E, A2, P, T> {
+    fn below<E, A, A2, B, T>(f: &Exp<HCons<B, E>, A, T>, to: &impl Variables<A, A2>) -> Exp<HCons<B, E>, A2, T> {
+        fresh2(|n, m| {
+            let (q, t) = (name(n), name(m));
+            rename_arrays(&f.cast_env(q).cast(t), to).cast_env(q.sym()).cast(t.sym())
+        })
+    }
     CustomExp {
-        function: rename_arrays(&c.function, to),
-        pushforward: rename_arrays(&c.pushforward, to),
-        pullback: rename_arrays(&c.pullback, to),
+        function: below(&c.function, to),
+        pushforward: below(&c.pushforward, to),
+        pullback: below(&c.pullback, to),
     }
 }
 
