@@ -2,7 +2,7 @@
 //! of the rule that a user gives, the second one by transposing the first one.
 
 use crate::activity::{Activity, ArrayLabels};
-use crate::array::code::{ACode, from_tangent, given, materialise, to_tangent, zeros};
+use crate::array::code::{ACode, User, from_tangent, given, materialise, to_tangent, zeros};
 use crate::array::dual::reverse;
 use crate::array::label::label;
 use crate::array::state::ADual;
@@ -13,6 +13,9 @@ use accel_core::error::{Error, Result};
 use accel_core::pass::finished;
 use accel_core::repr::RawTy;
 use frunk::HCons;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 
 /// What a rule computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,16 +24,6 @@ pub enum Direction {
     Forward,
     /// `(x, y, dy) -> dx`
     Reverse,
-}
-
-impl Direction {
-    /// The name of the function that takes such a rule.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Forward => "custom_jvp",
-            Direction::Reverse => "custom_vjp",
-        }
-    }
 }
 
 /// The program that applies the function `f` with the rule `rule`, written at `at`. Its argument is `((x, c), d)`, where `c` are the values
@@ -80,7 +73,7 @@ fn applied<'a, 'w, 'r>(
         let (x, up) = (own.fst(), Thinning::shift());
         let captured = captures[0].then(|| own.snd().weaken(&up));
         let function = called(f, &Acc::var(&Idx::zero(x.ty())), captured.as_ref(), r)?;
-        let rule = Rule { program: rule, captured: captures[1].then(|| all.snd()), scope, user: (direction.name(), at) };
+        let rule = Rule { program: rule, captured: captures[1].then(|| all.snd()), scope, user: at };
         let functions = match direction {
             Direction::Forward => rule.forward(x.ty(), function)?,
             Direction::Reverse => rule.reverse(x.ty(), function)?,
@@ -94,7 +87,7 @@ struct Rule<'p, A, C> {
     program: &'p Program,
     captured: Option<Acc<A, C>>,
     scope: Size<A>,
-    user: (&'static str, Src),
+    user: Src,
 }
 
 impl<A, C> Rule<'_, A, C> {
@@ -117,8 +110,7 @@ impl<A, C> Rule<'_, A, C> {
         let r = function.ty().clone();
         let v = Acc::var(&Idx::zero(&linearised(p, &r, &r)));
         let argument = Acc::pair(&Acc::pair(&v.fst(), &v.snd().fst()), &from_tangent(&v.snd().snd(), &r));
-        let pullback =
-            fresh1(|k| checked(&self.called(&argument, k)?, &v.fst(), self.scope.push(), self.user))?;
+        let pullback = fresh1(|k| checked(&self.called(&argument, k)?, &v.fst(), self.scope.push(), self.user))?;
         let pushforward = transposed(&pullback, (p, &r), (&r, p), &|v| v.snd().fst(), self.scope)?;
         Ok(Custom { function, pushforward, pullback })
     }
@@ -130,7 +122,12 @@ impl<A, C> Rule<'_, A, C> {
 }
 
 /// The result of a program for an argument, and what it captures.
-fn called<'k, A, P, C>(p: &Program, x: &Acc<A, P>, captured: Option<&Acc<A, C>>, k: Guard<'k>) -> Result<Acc<A, X<'k>>> {
+fn called<'k, A, P, C>(
+    p: &Program,
+    x: &Acc<A, P>,
+    captured: Option<&Acc<A, C>>,
+    k: Guard<'k>,
+) -> Result<Acc<A, X<'k>>> {
     fn of<'k, A, Q>(p: &Program, x: &Acc<A, Q>, k: Guard<'k>) -> Result<Acc<A, X<'k>>> {
         fresh1(|a| {
             let p = p.open(a, k);
@@ -145,14 +142,44 @@ fn called<'k, A, P, C>(p: &Program, x: &Acc<A, P>, captured: Option<&Acc<A, C>>,
 }
 
 /// The tangent of `value` that a rule returns as `d`. If its shapes differ from those of `value`, this is an error when the program runs.
-fn checked<A, R, D>(d: &Acc<A, D>, value: &Acc<A, R>, scope: Size<A>, user: (&'static str, Src)) -> Result<Acc<A, Tan<R>>> {
+fn checked<A, R, D>(d: &Acc<A, D>, value: &Acc<A, R>, scope: Size<A>, user: Src) -> Result<Acc<A, Tan<R>>> {
     fresh3(|k, l, m| {
+        let user = giver(d, user);
         let d = ACode::start(scope).emit(d, k);
         let value = d.code.emit(&value.weaken(&d.up), l);
         let tangent = tangent(&Acc::var(&value.up.at(&d.var)), &Acc::var(&value.var)).ok_or_else(broken)?;
-        let all = given(&value.code, &Acc::var(&value.var), &tangent, user, m);
+        let all = given(&value.code, &Acc::var(&value.var), &tangent, &user, m);
         Ok(all.code.close(&Acc::var(&all.var)))
     })
+}
+
+/// Who is to blame for the shapes of what a rule returns: the operations that compute it, in the rule that `user` has given.
+fn giver<A, D>(d: &Acc<A, D>, user: Src) -> User {
+    fresh4(|a, r, n, c| {
+        let d = d.cast_env(name(a)).cast(name(r));
+        match d.view(n) {
+            AccView::Let(_, body, _) if d.custom(c).is_none() => giver(&body, user),
+            AccView::Op(AccOp::Fst { a, .. }) => giver(&a, user).part(true),
+            AccView::Op(AccOp::Snd { a, .. }) => giver(&a, user).part(false),
+            AccView::Op(AccOp::Pair { a, b, .. }) => User::Pair(Rc::new((giver(&a, user), giver(&b, user)))),
+            _ => User::One("custom_vjp", named(d.at(), user)),
+        }
+    })
+}
+
+/// The place of a rule, with the operation of which the result is wrong.
+fn named(operation: Src, user: Src) -> Src {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let (Some(operation), Some(user)) = (operation, user) else { return user };
+    // Messages print this name in backticks, and then the place of the user. A place of a source has few names, so they stay.
+    let text = format!("{}` at {operation}, in the rule of `{}", operation.name, user.name);
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = names.get(text.as_str()).copied().unwrap_or_else(|| {
+        let name: &'static str = text.leak();
+        names.insert(name);
+        name
+    });
+    Some(Source { name, ..user })
 }
 
 /// What a rule returns as a tangent of `value`. Discrete parts count nothing and may be `()`.
@@ -199,7 +226,8 @@ fn transposed<A, P, R, D, E>(
         let mut adj = Contributions::new(primal.code.size, primal.code.size);
         let seed_var = primal.up.at(&seed.var).cast(twice_e.sym());
         adj.add(&primal.var, &SparseTangent::var(&seed_var));
-        let labels = (0..seed.code.size.get()).map(|level| if level + 2 == seed.code.size.get() { Activity::Active } else { Activity::Passive });
+        let labels = (0..seed.code.size.get())
+            .map(|level| if level + 2 == seed.code.size.get() { Activity::Active } else { Activity::Passive });
         let mut activity = ArrayLabels::new(labels.collect());
         activity.enter(&primal.code.tele, seed.code.size);
         let st = ADual { code: primal.code.clone(), adj, emb: Thinning::id(), used: Used::default(), activity };

@@ -29,7 +29,11 @@ pub trait CustomFunction<M>: Sized {
 
     /// The function with the rule for its pullback.
     #[doc(hidden)]
-    fn with_vjp<'f>(self, at: Source, rule: impl Fn(Self::Arg, Self::Result, Self::Result) -> Handle + 'f) -> Self::Custom<'f>
+    fn with_vjp<'f>(
+        self,
+        at: Source,
+        rule: impl Fn(Self::Arg, Self::Result, Self::Result) -> Handle + 'f,
+    ) -> Self::Custom<'f>
     where
         Self: 'f;
     /// The function with the rule for its pushforward.
@@ -121,11 +125,7 @@ impl<M, F: ArrayFn<M>> CustomFunction<ArrayFunctions<M>> for F {
         (&afun(self)).with_vjp(at, rule)
     }
     #[track_caller]
-    fn with_jvp<'f>(
-        self,
-        at: Source,
-        rule: impl Fn(Self::Arg, Self::Arg) -> Handle + 'f,
-    ) -> Afun<F::Args, F::Result>
+    fn with_jvp<'f>(self, at: Source, rule: impl Fn(Self::Arg, Self::Arg) -> Handle + 'f) -> Afun<F::Args, F::Result>
     where
         Self: 'f,
     {

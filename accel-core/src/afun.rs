@@ -1,7 +1,7 @@
 //! Typed programs (`Afun`) and compiled programs (`Compiled`).
 
-use crate::ast::{Program, Source};
 use crate::ast::ty::Repr;
+use crate::ast::{Program, Source};
 use crate::backend::{Backend, Executable};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};

@@ -42,7 +42,9 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
     fresh4(|n, c, p, r| {
         if let Some(c) = e.custom(c) {
             let p = c.arg.ty().clone();
-            return one(&c.arg, env, code, m, |env, arg| Acc::with_rule(&arg, &rename_custom(&c.functions, &p, env.0), at));
+            return one(&c.arg, env, code, m, |env, arg| {
+                Acc::with_rule(&arg, &rename_custom(&c.functions, &p, env.0), at)
+            });
         }
         let op = match e.view(n) {
             AccView::Use(lit) => return code.emit(&Acc::use_(&lit, at), m),

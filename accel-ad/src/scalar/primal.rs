@@ -39,7 +39,9 @@ fn primal_<'m, 'a, 'b, 'z, 'e, 't>(
     m: Guard<'m>,
 ) -> Emitted<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
     fresh4(|n, c, p, r| match e.view(n) {
-        _ if has_tangent(e.ty()) && let Some(c) = e.custom(c) => {
+        _ if has_tangent(e.ty())
+            && let Some(c) = e.custom(c) =>
+        {
             let arg = primal(&c.arg, env, code, p);
             let functions = rename_custom_exp(&c.functions, c.arg.ty(), &env.weaken(&arg.up));
             emit_after(&arg, &Exp::with_rule(&Exp::var(&arg.var), &functions, c.at), m)

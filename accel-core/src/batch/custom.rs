@@ -31,10 +31,13 @@ pub fn custom<'b, 'm, A, R>(c: &CustomView<'_, A, R>, at: Src, s: Scope<'_, 'b>,
             let r = function.ty().clone();
             let along = |d: &Form| Form::pair(form.clone(), Form::pair(Form::Lanes, d.clone()));
             let pushforward = fresh1(|k| {
-                let f = below(&c.functions.pushforward, (&linearised(p, &r, p), &along(&form)), Some(&Form::Lanes), s, k)?.0;
+                let f =
+                    below(&c.functions.pushforward, (&linearised(p, &r, p), &along(&form)), Some(&Form::Lanes), s, k)?
+                        .0;
                 Ok(f.cast(f.ty().same(&tan_ty(&r)).ok_or_else(same)?))
             })?;
-            let pullback = below(&c.functions.pullback, (&linearised(p, &r, &r), &along(&Form::Lanes)), Some(&form), s, k)?.0;
+            let pullback =
+                below(&c.functions.pullback, (&linearised(p, &r, &r), &along(&Form::Lanes)), Some(&form), s, k)?.0;
             let pullback = pullback.cast(pullback.ty().same(&tan_ty(p)).ok_or_else(same)?);
             Ok((Acc::with_rule(&arg, &Custom { function, pushforward, pullback }, at).cast(name(m)), Form::Lanes))
         })

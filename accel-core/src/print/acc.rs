@@ -2,7 +2,9 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, ATOM, LOW, Prec};
-use crate::ast::{Acc, AccOp, AccView, CustomView, Dir, Exp, SliceSpec, Src, Trips, X, deep, fresh1, Ty, fresh2, linearised, name};
+use crate::ast::{
+    Acc, AccOp, AccView, CustomView, Dir, Exp, SliceSpec, Src, Trips, Ty, X, deep, fresh1, fresh2, linearised, name,
+};
 use crate::repr::RawTy;
 use frunk::{HCons, HNil};
 use pretty::DocAllocator;

@@ -3,7 +3,8 @@
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, AS, ATOM, LOW, Prec, Style1, Style2, UNARY};
 use crate::ast::{
-    CustomExpView, Dir, Ty, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, Idx, LoopView, X, deep, fresh1, fresh3, linearised, name,
+    CustomExpView, Dir, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, Idx, LoopView, Ty, X, deep, fresh1, fresh3,
+    linearised, name,
 };
 use crate::repr::RawTy;
 use frunk::HCons;

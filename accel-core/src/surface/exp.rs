@@ -3,8 +3,8 @@
 use super::graph::{Handle, ScalarOp, build};
 use super::handles::Exp;
 use super::nodes::{self, closure};
-use crate::ast::{ExpRule, ExpTransform, Source};
 use crate::ast::ty::Repr;
+use crate::ast::{ExpRule, ExpTransform, Source};
 use crate::repr::op::{Float2, Op2};
 use crate::types::Num;
 use crate::types::elt::{Elt, IntoExp, ToExp};

@@ -161,10 +161,15 @@ pub(crate) fn array_tuple(parts: &[Handle]) -> Handle {
 pub(crate) fn either_tuple(parts: &[Handle]) -> Handle {
     let at = Location::caller();
     let units = |pairs: &Pairs, unit: fn() -> Op| {
-        let parts: Vec<_> = parts.iter().map(|part| build("tuple", at, |b| {
-            let part = b.id(*part);
-            if b.ty(part).width() == 0 { b.push(unit(), RawTy::Unit) } else { part }
-        })).collect();
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|part| {
+                build("tuple", at, |b| {
+                    let part = b.id(*part);
+                    if b.ty(part).width() == 0 { b.push(unit(), RawTy::Unit) } else { part }
+                })
+            })
+            .collect();
         nest(pairs, at, &parts)
     };
     let mut arrays = false;

@@ -297,7 +297,11 @@ impl Lint {
 }
 
 /// The functions of a function with a rule from `p` to `r`, with the types of their arguments and of their results.
-fn custom_types<'f, F>(p: &RawTy, r: &RawTy, [function, pushforward, pullback]: [&'f F; 3]) -> [(&'static str, &'f F, [RawTy; 2]); 3] {
+fn custom_types<'f, F>(
+    p: &RawTy,
+    r: &RawTy,
+    [function, pushforward, pullback]: [&'f F; 3],
+) -> [(&'static str, &'f F, [RawTy; 2]); 3] {
     let tan = |t: &RawTy| tan_ty(&ty::<Erased>(t.clone())).0;
     let at = |d: &RawTy| RawTy::pair(p.clone(), RawTy::pair(r.clone(), tan(d)));
     [
