@@ -37,8 +37,9 @@ mod sparse;
 pub mod trace;
 
 pub use accel_ad::{
-    Coordinates, Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward,
-    jacobian_reverse, jvp, value_and_derivative, value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
+    Coordinates, CustomFunction, Differentiable, OneNumber, custom_jvp, custom_vjp, derivative, grad, gradient,
+    hessian, hvp, jacobian, jacobian_forward, jacobian_reverse, jvp, value_and_derivative, value_and_grad,
+    value_and_grad_with_aux, value_and_gradient, vjp,
 };
 pub use accel_core::error::{Error, Result};
 /// Support for the code that the derive macros generate.
@@ -133,9 +134,9 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, check_grad, compile, compile_for, compile_on, derivative, grad, gradient, hessian, hvp,
-        jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative, value_and_grad, value_and_grad_with_aux,
-        value_and_gradient, vjp,
+        Arrays, Elt, Error, check_grad, compile, compile_for, compile_on, custom_jvp, custom_vjp, derivative, grad,
+        gradient, hessian, hvp, jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative, value_and_grad,
+        value_and_grad_with_aux, value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::find_nan;

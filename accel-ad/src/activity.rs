@@ -124,7 +124,8 @@ fn of_exp<E, A, T>(e: &Exp<E, A, T>, scalars: &mut Levels, arrays: &[Activity]) 
 }
 
 fn of_exp_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, scalars: &mut Levels, arrays: &[Activity]) -> Activity {
-    fresh1(|n| match e.view(n) {
+    fresh2(|n, c| match e.view(n) {
+        _ if let Some(c) = e.custom(c) => of_rule(&of_exp(&c.arg, scalars, arrays)),
         ExpView::Const(_) => Activity::Passive,
         ExpView::Var(i) => scalars[scalars.len() - 1 - i.depth()].clone(),
         ExpView::Let(b, body, _) => {
@@ -204,7 +205,8 @@ fn of_acc<A, R>(a: &Acc<A, R>, arrays: &mut Levels) -> Activity {
 
 fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
     let passive = &Activity::Passive;
-    fresh1(|n| match a.view(n) {
+    fresh2(|n, c| match a.view(n) {
+        _ if let Some(c) = a.custom(c) => of_rule(&of_acc(&c.arg, arrays)),
         AccView::Use(_) => Activity::Passive,
         AccView::Var(i) => arrays[arrays.len() - 1 - i.depth()].clone(),
         AccView::Let(b, body, _) => {
@@ -266,6 +268,11 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
             AccOp::Slice { a, .. } => of_acc(&a, arrays),
         },
     })
+}
+
+/// The activity of the result of a function with a rule, which may have a derivative that the function does not have.
+fn of_rule(argument: &Activity) -> Activity {
+    if argument.is_passive() { Activity::Passive } else { Activity::Active }
 }
 
 /// The activity of values that an operator combines.

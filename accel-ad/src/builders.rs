@@ -1,6 +1,7 @@
 //! Builders of typed expressions for derivatives: arithmetic, conditions, functions, and sums of tangents.
 
 use accel_core::ast::*;
+pub use accel_core::pass::to_tangent;
 use accel_core::repr::op::{Cmp, Float1, Float2, Logic, Num1, Num2};
 use frunk::{HCons, HNil};
 
@@ -214,23 +215,6 @@ pub fn plus<A, T>(t: &Ty<T>) -> Fun2<A, T, T, T> {
     Fun2(add(&x, &y))
 }
 
-/// The tangent part of a value: its floating-point leaves.
-pub fn to_tangent<E, A, T>(x: &Exp<E, A, T>) -> Exp<E, A, Tan<T>> {
-    deep(|| {
-        fresh1(|n| match x.ty().view(n) {
-            TyView::Unit(q) => unit().cast(eq_tan(q).then(tan_unit()).sym()),
-            TyView::Scalar(t) => match t.float() {
-                Some(f) => x.cast(tan_float(f).sym()),
-                None => zero(&tan_ty(x.ty())),
-            },
-            TyView::Pair(_, _, q) => {
-                let x = x.cast(q);
-                Exp::pair(&to_tangent(&x.fst()), &to_tangent(&x.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-            }
-            TyView::Arr(..) | TyView::List(..) => unreachable!("scalar functions have neither arrays nor lists"),
-        })
-    })
-}
 /// A value with a given tangent part; its discrete leaves are zero.
 pub fn from_tangent<E, A, T>(d: &Exp<E, A, Tan<T>>, t: &Ty<T>) -> Exp<E, A, T> {
     deep(|| {

@@ -68,7 +68,7 @@ pub fn form<E, A, T>(e: &Exp<E, A, T>, scope: &mut Vec<Form>) -> Form {
 fn form_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, scope: &mut Vec<Form>) -> Form {
     fresh1(|n| match e.view(n) {
         ExpView::Var(i) => scope[scope.len() - 1 - i.depth()].clone(),
-        ExpView::Let(b, body, _) => {
+        ExpView::Let(b, body, _) if fresh1(|c| e.custom(c).is_none()) => {
             let b = form(&b, scope);
             scope.push(b);
             let body = form(&body, scope);

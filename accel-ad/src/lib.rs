@@ -14,6 +14,8 @@ mod activity;
 mod api;
 mod array;
 mod builders;
+mod custom;
+mod custom_functions;
 mod forms;
 mod linear_maps;
 mod matrices;
@@ -28,6 +30,7 @@ pub use api::{
     Differentiable, OneNumber, derivative, grad, gradient, hessian, hvp, jacobian, jacobian_forward, jacobian_reverse,
     jvp, value_and_derivative, value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
 };
+pub use custom_functions::{CustomFunction, custom_jvp, custom_vjp};
 pub use matrices::Coordinates;
 pub use program::{Reverse, forward_mode, reverse_mode};
 pub use scalar::gradient::Gradient;

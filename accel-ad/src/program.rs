@@ -1,7 +1,7 @@
 //! Forward and reverse mode of whole programs.
 
 use crate::activity::{Activity, ArrayLabels, of_parts};
-use crate::array::code::{ACode, from_tangent, given, to_tangent};
+use crate::array::code::{ACode, User, from_tangent, given, to_tangent};
 use crate::array::dual::reverse;
 use crate::array::forward::forward;
 use crate::array::label::label;
@@ -124,7 +124,7 @@ fn pullback<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<Prog
         let primal =
             label(&p.body, &Renaming::embedding(&Thinning::from_nil()).push(&x), &ACode::start(dy.code.size), m);
         let given_dy = Acc::var(&primal.up.at(&dy.var));
-        let seed = given(&primal.code, &Acc::var(&primal.var), &given_dy, ("vjp", at), s);
+        let seed = given(&primal.code, &Acc::var(&primal.var), &given_dy, &User::One("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &SparseTangent::var(&seed.var));
         // The argument of the pullback, its component `x`, and the adjoint of the result.
@@ -183,7 +183,7 @@ fn pushforward<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<P
         let chosen =
             label(&by.body, &Renaming::embedding(&Thinning::from_nil()).push(&x.var), &ACode::start(x.code.size), k2);
         let d = to_tangent(&v.snd()).weaken(&x.up.then(&chosen.up));
-        let d = given(&chosen.code, &Acc::var(&chosen.var), &d, ("jvp", at), l);
+        let d = given(&chosen.code, &Acc::var(&chosen.var), &d, &User::One("jvp", at), l);
         // The tangent of the argument has the chosen parts as components, and is zero elsewhere. Reverse mode of the
         // choice of parts computes it, because it transposes the choice, which is linear.
         let mut adj = Contributions::new(chosen.code.size, d.code.size);

@@ -1,7 +1,7 @@
 //! Typed programs (`Afun`) and compiled programs (`Compiled`).
 
-use crate::ast::Program;
 use crate::ast::ty::Repr;
+use crate::ast::{Program, Source};
 use crate::backend::{Backend, Executable};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::nan::with_nan_check;
 use crate::print;
 use crate::program_cache::{CachedProgram, Derivation};
 use crate::repr::{RawTy, Scalars};
-use crate::surface::graph::{ArrayOp, Handle, Op, build, check_scope, lifted, record};
+use crate::surface::graph::{ArrayOp, Handle, Op, build, check_scope, lifted, record, tuple_of};
 use crate::surface::nodes::{array_components, array_tuple};
 use crate::surface::{Acc, ArrayFn, IntoAcc, Staged, stage};
 use crate::types::{Arrays, Elt, Inputs, Numbers};
@@ -170,6 +170,29 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
             })))
         });
         transformed.unwrap_or_else(Afun::from_error)
+    }
+
+    /// This program with a derivative that `rule` computes, which is recorded as the function of arguments of type `B`. `make` combines their
+    /// programs, of which the two `bool`s say whether they capture values, to one with the argument `((x, c), d)`, where `c`
+    /// and `d` are the tuples of these. An error is stored as an error.
+    #[doc(hidden)]
+    pub fn with_rule<B: Arrays>(
+        &self,
+        user: Source,
+        rule: impl FnOnce(Acc<B>) -> Handle,
+        make: impl FnOnce(&Program, &Program, [bool; 2]) -> Result<Program>,
+    ) -> Self {
+        let at = user.at;
+        let made = self.in_scope(user.name, at).and_then(|f| {
+            let rule = record(B::Repr::raw(), at, |args| rule(Acc::new(args)))?;
+            let captures = [!f.captured().is_empty(), !rule.captured.is_empty()];
+            let program = make(f.program(), &elaborate(&rule)?, captures)?;
+            Ok(Afun::recorded(stage(|args: Acc<Args>| {
+                let captured = [f.captured(), &rule.captured].map(|c| tuple_of(c, at));
+                Acc::<R>::new(apply(&program, array_tuple(&[args.handle(), captured[0], captured[1]]), at))
+            })))
+        });
+        made.unwrap_or_else(Afun::from_error)
     }
 
     /// Runs the program. If the process has not compiled it for this backend yet, it is compiled first:

@@ -86,6 +86,16 @@ pub enum Error {
         /// What was wrong with it.
         detail: String,
     },
+    /// A function with a rule of one's own, where rules are not supported.
+    #[error("{user}: `{op}` at {at} has a rule of its own, which traces do not have; `grad` and `vjp` use it")]
+    Rule {
+        /// What was asked for.
+        user: &'static str,
+        /// The function that gives the rule.
+        op: &'static str,
+        /// Where it was written.
+        at: &'static Location<'static>,
+    },
     /// An array that does not fit into memory.
     #[error("{op}: no memory for an array of shape {shape:?}")]
     Memory {

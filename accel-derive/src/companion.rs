@@ -22,6 +22,8 @@ pub struct Layer {
     pub into_method: &'static str,
     /// The function that changes the type of a handle to another type with the same representation.
     pub retype: &'static str,
+    /// The function that takes the type away from a handle.
+    pub untyped: &'static str,
     /// The description of a companion's field, for its documentation.
     pub what: &'static str,
 }
@@ -33,6 +35,7 @@ pub const ELEMENTS: Layer = Layer {
     into: "IntoExp",
     into_method: "into_exp",
     retype: "retype_exp",
+    untyped: "handle_of_exp",
     what: "scalar expressions",
 };
 
@@ -43,6 +46,7 @@ pub const ARRAYS: Layer = Layer {
     into: "IntoAcc",
     into_method: "into_acc",
     retype: "retype_acc",
+    untyped: "handle_of_acc",
     what: "array computations",
 };
 
@@ -108,7 +112,7 @@ impl<'a> Companion<'a> {
             let member = &field.member;
             quote!(self.#member)
         });
-        let retype = ident(layer.retype);
+        let (retype, untyped) = (ident(layer.retype), ident(layer.untyped));
         let nested = self.nested_type();
         quote! {
             #[doc = #doc]
@@ -131,6 +135,14 @@ impl<'a> Companion<'a> {
                 #[track_caller]
                 fn #into_method(self) -> #library::#handle<#original #ty_generics> {
                     #library::#retype::<#nested, _>(#into::#into_method(#tuple))
+                }
+            }
+
+            #[automatically_derived]
+            impl #impl_generics #library::Tangent<#name #ty_generics> for #name #ty_generics #where_clause {
+                #[track_caller]
+                fn into_handle(self) -> #library::Handle {
+                    #library::#untyped(#into::#into_method(self))
                 }
             }
         }

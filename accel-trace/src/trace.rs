@@ -13,9 +13,10 @@ use crate::statistics::{Stats, stats};
 use crate::steps::Steps;
 use accel_ad::{Reverse, reverse_mode};
 use accel_core::afun::{Afun, AsAfun};
-use accel_core::ast::{Program, conforms};
+use accel_core::ast::{Program, Source, conforms};
 use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
+use accel_core::pass::first_rule;
 use accel_core::repr::{ArrayTuple, RawArray, RawExtents, RawTy};
 use accel_core::types::{Arrays, Inputs};
 use std::fmt;
@@ -48,6 +49,8 @@ pub struct Trace<A, R> {
 /// A trace without the types of its argument and result, for tools that trace [`Program`]s. [`Trace`] adds the types.
 pub struct RawTrace {
     form: Form,
+    /// The first function with a rule of its own, of which the trace has only the function.
+    rule: Option<Source>,
     backend: &'static dyn Backend,
     pullback: OnceLock<Box<dyn Executable>>,
 }
@@ -98,7 +101,7 @@ impl RawTrace {
         };
         let result = ArrayTuple::of(program.result(), &mut form.results().into_iter());
         let result = result.ok_or_else(|| Error::Internal("a result is missing".into()))?;
-        Ok((result, RawTrace { form, backend, pullback: OnceLock::new() }))
+        Ok((result, RawTrace { form, rule: first_rule(program), backend, pullback: OnceLock::new() }))
     }
 
     /// The trace as a closed program: see [`Trace::to_program`].
@@ -115,7 +118,13 @@ impl RawTrace {
             .ok_or_else(|| Error::Internal("an adjoint is missing".into()))
     }
 
+    /// Whether derivatives of the trace are those of the program.
+    fn check_rules(&self, user: &'static str) -> Result<()> {
+        self.rule.map_or(Ok(()), |s| Err(Error::Rule { user, op: s.name, at: s.at }))
+    }
+
     fn adjoints(&self, seed: &ArrayTuple) -> Result<Found> {
+        self.check_rules("`reverse` of a trace")?;
         let ty = self.form.ty();
         if !conforms(seed, ty) {
             let found = "arrays of another type".into();
@@ -203,7 +212,7 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// path: the same branches of conditionals, and as many steps of each loop. For other arguments it computes what
     /// this path would. (With whole arrays, this is about conditionals and loops on arrays. With [`Keep::Scalars`], it
     /// is also about those in scalar code, about indices and about all discrete numbers, which are constants of the
-    /// trace, and names are lost.)
+    /// trace, and names are lost.) Rules of one's own are lost, too: a function that has one is what it computes.
     pub fn to_program(&self) -> Afun<A, R> {
         Afun::from_result(Ok(self.recorded.program()))
     }
@@ -215,8 +224,8 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// parallel, on the rayon pool of the caller; adjoints do not depend on the number of its threads.
     ///
     /// # Errors
-    /// `Error::Shape` for a seed of other shapes than the result; an operation without a reverse derivative; whatever
-    /// fails in the adjoint of an operation.
+    /// `Error::Shape` for a seed of other shapes than the result; `Error::Rule` for a program with a rule of one's own; an operation
+    /// without a reverse derivative; whatever fails in the adjoint of an operation.
     pub fn reverse(&self, seed: impl Inputs<R>) -> Result<Adjoints<A>> {
         Adjoints::new(self.recorded.form.argument(), self.recorded.adjoints(&seed.to_tuple())?)
     }
@@ -230,9 +239,10 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// [`reverse`](Self::reverse).
     ///
     /// # Errors
-    /// Those of `vjp`, and of a run.
+    /// Those of `vjp`, and of a run; `Error::Rule` for a program with a rule of one's own.
     pub fn pullback(&self, inputs: impl Inputs<A>, seed: impl Inputs<R>) -> Result<A> {
-        let RawTrace { form, backend, pullback } = &*self.recorded;
+        self.recorded.check_rules("`pullback` of a trace")?;
+        let RawTrace { form, backend, pullback, .. } = &*self.recorded;
         let compiled = match pullback.get() {
             Some(compiled) => compiled,
             None => {

@@ -34,6 +34,7 @@ mod infinite_arguments;
 mod joining;
 mod matrices;
 mod operations;
+mod own_rules;
 mod passive;
 mod permutes;
 mod primitives;

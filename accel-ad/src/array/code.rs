@@ -4,7 +4,9 @@
 use crate::builders::{fun1, plus, zero};
 use crate::sparse_tangents::{Summands, summands};
 use accel_core::ast::*;
+pub use accel_core::pass::to_tangents as to_tangent;
 use accel_core::repr::Agreement;
+use std::rc::Rc;
 
 /// Definitions that lead from the environment `B` to `A`.
 pub struct ACode<B, A> {
@@ -75,13 +77,38 @@ pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
     })
 }
 
+/// Who gives a tangent: the name of a derivative and its place, for the whole tangent or for each component of a pair.
+#[derive(Clone)]
+pub enum User {
+    One(&'static str, Src),
+    Pair(Rc<(User, User)>),
+}
+
+impl User {
+    /// Who gives the first part.
+    fn one(&self) -> (&'static str, Src) {
+        match self {
+            User::One(name, at) => (name, *at),
+            User::Pair(p) => p.0.one(),
+        }
+    }
+    /// Who gives a component.
+    pub fn part(&self, first: bool) -> User {
+        match self {
+            User::Pair(p) if first => p.0.clone(),
+            User::Pair(p) => p.1.clone(),
+            one => one.clone(),
+        }
+    }
+}
+
 /// Emits a tangent of `value` that the user passes to the derivative `user`. If its shapes differ from those of
 /// `value`, this is an error when the program runs.
 pub fn given<'m, B, A, R>(
     code: &ACode<B, A>,
     value: &Acc<A, R>,
     d: &Acc<A, Tan<R>>,
-    (user, at): (&'static str, Src),
+    user: &User,
     m: Guard<'m>,
 ) -> AEmitted<'m, B, A, Tan<R>> {
     fresh3(|n, j, k| match value.ty().view(n) {
@@ -89,14 +116,15 @@ pub fn given<'m, B, A, R>(
             let x = code.emit(&value.cast(q), j);
             let dx = x.code.emit(&d.cast(eq_tan(q).then(tan_arr())).weaken(&x.up), k);
             let (shape, own) = (Exp::shape(&dx.up.at(&x.var)), Exp::shape(&dx.var));
-            let checked = Acc::agree(Agreement::All, user, &shape, &own, &Acc::var(&dx.var), at);
+            let (name, at) = user.one();
+            let checked = Acc::agree(Agreement::All, name, &shape, &own, &Acc::var(&dx.var), at);
             let all = dx.code.emit(&checked.cast(tan_arr().sym().then(eq_tan(q.sym()))), m);
             AEmitted { up: x.up.then(&dx.up).then(&all.up), code: all.code, var: all.var }
         }
         TyView::Pair(_, _, q) => {
             let (value, d) = (value.cast(q), d.cast(eq_tan(q).then(tan_pair())));
-            let a = given(code, &value.fst(), &d.fst(), (user, at), j);
-            let b = given(&a.code, &value.snd().weaken(&a.up), &d.snd().weaken(&a.up), (user, at), k);
+            let a = given(code, &value.fst(), &d.fst(), &user.part(true), j);
+            let b = given(&a.code, &value.snd().weaken(&a.up), &d.snd().weaken(&a.up), &user.part(false), k);
             let both = Acc::pair(&Acc::var(&b.up.at(&a.var)), &Acc::var(&b.var));
             let all = b.code.emit(&both.cast(tan_pair().sym().then(eq_tan(q.sym()))), m);
             AEmitted { up: a.up.then(&b.up).then(&all.up), code: all.code, var: all.var }
@@ -174,23 +202,6 @@ pub fn total<A, R>(parts: &[SparseTangent<A, Tan<R>>], value: &Acc<A, R>) -> Acc
             Summands::Overlapping(parts) => {
                 parts[1..].iter().fold(materialise(&parts[0], value), |sum, p| plus_part(&sum, p))
             }
-        })
-    })
-}
-
-/// The tangent part of arrays: their floating-point leaves.
-pub fn to_tangent<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    deep(|| {
-        fresh1(|n| match a.ty().view(n) {
-            TyView::Arr(_, t, q) => {
-                let back = eq_tan(q).then(tan_arr()).sym();
-                Acc::map(&fun1(&t, |x| crate::builders::to_tangent(&x)), &a.cast(q), None).cast(back)
-            }
-            TyView::Pair(_, _, q) => {
-                let a = a.cast(q);
-                Acc::pair(&to_tangent(&a.fst()), &to_tangent(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-            }
-            TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => zeros(a),
         })
     })
 }

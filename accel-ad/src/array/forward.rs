@@ -8,7 +8,7 @@ use crate::forms::Argument;
 use crate::operators::Operator;
 use crate::scalar::forward::{Duals, FunForward, fun_forward, tangent_of_two};
 use accel_core::ast::*;
-use accel_core::pass::{rename_acc, rename_arrays};
+use accel_core::pass::{rename_acc, rename_arrays, rename_custom};
 use accel_core::repr::RawTy;
 use frunk::HNil;
 
@@ -130,7 +130,23 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
     m: Guard<'m>,
 ) -> AForward<'m, X<'b>, X<'a>, X<'r>> {
     let at = e.at().map(Source::tangent);
-    fresh4(|n, p, r, l| {
+    fresh5(|n, c, p, r, l| {
+        if has_tangent(e.ty())
+            && let Some(c) = e.custom(c)
+        {
+            let arg = forward(&c.arg, arrays, code, p);
+            let outside = (&arrays.weaken(&arg.up).values).into();
+            let functions = rename_custom(&c.functions, c.arg.ty(), &outside);
+            let e = arg.code.emit(&Acc::with_rule(&Acc::var(&arg.var), &functions, at), r);
+            let tan = (!arg.tan.is_zero()).then(|| {
+                let (x, dx) = (Acc::var(&e.up.at(&arg.var)), arg.tangent().weaken(&e.up));
+                let at = Acc::pair(&x, &Acc::pair(&Acc::var(&e.var), &dx));
+                Acc::let_(&at, &functions.pushforward.weaken(&e.up.lift()))
+            });
+            let up = arg.up.then(&e.up);
+            let value = AForward { up, ..AForward::constant(e) };
+            return value.then_both(&Acc::var(&value.var), tan, m);
+        }
         let op = match e.view(n) {
             AccView::Use(lit) => return AForward::constant(code.emit(&Acc::use_(&lit, at), m)),
             AccView::Var(i) => {

@@ -8,7 +8,7 @@
 use super::code::{ACode, AEmitted};
 use crate::builders::{fun1, has_tangent, index_op, int, unit};
 use accel_core::ast::*;
-use accel_core::pass::{rename_acc, rename_arrays};
+use accel_core::pass::{rename_acc, rename_arrays, rename_custom};
 use accel_core::repr::op::Num2;
 use frunk::{HCons, HNil};
 
@@ -39,7 +39,13 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
     m: Guard<'m>,
 ) -> AEmitted<'m, X<'b>, X<'a>, X<'r>> {
     let at = e.at();
-    fresh3(|n, p, r| {
+    fresh4(|n, c, p, r| {
+        if let Some(c) = e.custom(c) {
+            let p = c.arg.ty().clone();
+            return one(&c.arg, env, code, m, |env, arg| {
+                Acc::with_rule(&arg, &rename_custom(&c.functions, &p, env.0), at)
+            });
+        }
         let op = match e.view(n) {
             AccView::Use(lit) => return code.emit(&Acc::use_(&lit, at), m),
             AccView::Var(i) => {

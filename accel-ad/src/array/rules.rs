@@ -38,6 +38,25 @@ fn single<A, Sh, T>(d: &SparseTangent<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<
 /// Adds the contributions of the definition `rhs`. `y` is its value, and `d` its adjoint, which is not zero.
 pub fn step<'m, B, A, A2, R>(
     rhs: &Acc<A, R>,
+    st: ADual<B, A, A2>,
+    d: &SparseTangent<A2, Tan<R>>,
+    y: &Idx<A2, R>,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    fresh1(|n| match rhs.custom(n) {
+        None => operation(rhs, st, d, y, m),
+        Some(c) => {
+            let (arg, y) = (label(&c.arg)?, Acc::var(y));
+            let at = Acc::pair(&st.value(&arg), &Acc::pair(&y, &materialise(d, &y)));
+            let adjoint = Acc::let_(&at, &c.functions.pullback.weaken(&st.emb.lift()));
+            Ok(st.contribute(&arg, &adjoint, m).st)
+        }
+    })
+}
+
+/// As [`step`], for a definition without a rule of its own.
+fn operation<'m, B, A, A2, R>(
+    rhs: &Acc<A, R>,
     mut st: ADual<B, A, A2>,
     d: &SparseTangent<A2, Tan<R>>,
     y: &Idx<A2, R>,

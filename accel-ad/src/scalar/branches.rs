@@ -130,7 +130,9 @@ fn spine_<'m, 'a, 'b, 'c, 't>(
     m: Guard<'m>,
 ) -> Spine<'m, X<'a>, X<'b>, X<'t>> {
     fresh1(|n| match e.view(n) {
-        ExpView::Let(b, body, q) => spine(&body, &tele.snoc(&b).cast(q.sym()), size.push().cast(q.sym()), m),
+        ExpView::Let(b, body, q) if fresh1(|c| e.custom(c).is_none()) => {
+            spine(&body, &tele.snoc(&b).cast(q.sym()), size.push().cast(q.sym()), m)
+        }
         ExpView::Var(i) => {
             let w = name(m);
             Spine { tele: tele.cast(w), size: size.cast(w), res: i.cast_env(w) }

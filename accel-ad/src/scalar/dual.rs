@@ -141,6 +141,29 @@ fn lists_dual<'m, 'i, A, B, E0, E, E2, T, V>(
 fn step<'m, 'i, A, B, E0, E, E2, T, V>(
     init: &Tele<A, E0, E>,
     rhs: &Exp<E, A, V>,
+    st: Dual<A, B, E, E2, T>,
+    d: &SparseTangent<E2, Tan<V>>,
+    y: &Idx<E2, V>,
+    m: Guard<'m>,
+    i: Guard<'i>,
+) -> Result<Dual<A, B, E0, X<'m>, X<'i>>> {
+    fresh2(|n, k| match rhs.custom(n) {
+        None => operation(init, rhs, st, d, y, m, i),
+        Some(c) => {
+            let arg = label(&c.arg)?;
+            let dy = materialise(d, &tan_ty(y.ty()));
+            let at = Exp::pair(&Exp::var(&st.emb.at(&arg)), &Exp::pair(&Exp::var(y), &dy));
+            let adjoint = Exp::let_(&at, &c.functions.pullback.weaken(&st.emb.lift()));
+            let st = st.contribute(&arg, &adjoint, k).st;
+            reverse(init, st, m, i)
+        }
+    })
+}
+
+/// As [`step`], for a definition without a rule of its own.
+fn operation<'m, 'i, A, B, E0, E, E2, T, V>(
+    init: &Tele<A, E0, E>,
+    rhs: &Exp<E, A, V>,
     mut st: Dual<A, B, E, E2, T>,
     d: &SparseTangent<E2, Tan<V>>,
     y: &Idx<E2, V>,

@@ -115,7 +115,8 @@ pub fn without_emissions<E, A, T>(e: &Exp<E, A, T>, n: usize) -> Exp<E, A, T> {
 }
 
 fn without_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, n: usize) -> Exp<X<'e>, X<'a>, X<'t>> {
-    fresh1(|k| match e.view(k) {
+    fresh2(|k, c| match e.view(k) {
+        _ if let Some(c) = e.custom(c) => Exp::with_rule(&without_emissions(&c.arg, n), &c.functions, c.at),
         ExpView::Const(_) | ExpView::Var(_) => e.clone(),
         ExpView::Let(b, body, q) => Exp::let_(&without_emissions(&b, n), &without_emissions(&body.cast_env(q), n)),
         ExpView::While(w) => {

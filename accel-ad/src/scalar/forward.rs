@@ -6,7 +6,7 @@ use super::lists::{lists, row_sum};
 use crate::builders::{arg, args, has_tangent, let4};
 use crate::rules::{self, Factor};
 use accel_core::ast::*;
-use accel_core::pass::{rename, rename_arrays};
+use accel_core::pass::{rename, rename_arrays, rename_arrays_of_custom, rename_custom_exp};
 use frunk::{HCons, HNil};
 
 /// Maps the variables of a source environment `E0` to `E`: to their values and their tangents.
@@ -124,7 +124,24 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
     code: &Code<X<'a>, X<'b>, X<'e>>,
     m: Guard<'m>,
 ) -> Forward<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
-    fresh4(|n, p, r, l| {
+    fresh5(|n, c, p, r, l| {
+        if has_tangent(e.ty())
+            && let Some(c) = e.custom(c)
+        {
+            let arg = forward(&c.arg, scalars, arrays, code, p);
+            let functions = rename_arrays_of_custom(&c.functions, &arrays.values);
+            let functions = rename_custom_exp(&functions, c.arg.ty(), &scalars.values.weaken(&arg.up));
+            let value = Exp::with_rule(&Exp::var(&arg.var), &functions, c.at);
+            return arg.then_with(
+                &value,
+                |up, y| {
+                    let dx = Some(&arg.tan).filter(|d| !d.is_zero()).map(|d| materialise(d, &tan_ty(arg.var.ty())))?;
+                    let at = Exp::pair(&Exp::var(&arg.var).weaken(up), &Exp::pair(y, &dx.weaken(up)));
+                    Some(Exp::let_(&at, &functions.pushforward.weaken(&up.lift())))
+                },
+                m,
+            );
+        }
         let op = match e.view(n) {
             ExpView::Var(i) => {
                 let q = name(m);

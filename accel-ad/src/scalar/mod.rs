@@ -2,6 +2,7 @@
 
 pub mod branches;
 pub mod code;
+mod custom;
 pub mod directional;
 pub mod dual;
 pub mod emissions;

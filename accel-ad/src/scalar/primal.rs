@@ -8,7 +8,7 @@
 use super::code::{Code, Emitted};
 use crate::builders::{has_tangent, index_op, int, unit};
 use accel_core::ast::*;
-use accel_core::pass::rename;
+use accel_core::pass::{rename, rename_custom_exp};
 use accel_core::repr::op::Num2;
 use frunk::HCons;
 
@@ -38,7 +38,14 @@ fn primal_<'m, 'a, 'b, 'z, 'e, 't>(
     code: &Code<X<'a>, X<'b>, X<'e>>,
     m: Guard<'m>,
 ) -> Emitted<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
-    fresh3(|n, p, r| match e.view(n) {
+    fresh4(|n, c, p, r| match e.view(n) {
+        _ if has_tangent(e.ty())
+            && let Some(c) = e.custom(c) =>
+        {
+            let arg = primal(&c.arg, env, code, p);
+            let functions = rename_custom_exp(&c.functions, c.arg.ty(), &env.weaken(&arg.up));
+            emit_after(&arg, &Exp::with_rule(&Exp::var(&arg.var), &functions, c.at), m)
+        }
         ExpView::Var(i) => {
             let q = name(m);
             Emitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Thinning::id().to(q) }

@@ -60,6 +60,8 @@ pub(in crate::ast) enum AForm {
     /// Condition and body below one binder, initial state.
     While(Box<[Ac; 3]>),
     Loop(Box<ALoop<Erased, Erased, Erased, Erased>>),
+    /// Argument, function, pushforward and pullback: NOTE \[Rules of one's own\].
+    Custom(Box<[Ac; 4]>),
     Op(RawAccOp),
 }
 
@@ -487,6 +489,7 @@ impl<A, R> Acc<A, R> {
                 })
             }
             AForm::Loop(l) => AccView::Loop(l.thin(th), Equal::axiom()),
+            AForm::Custom(parts) => AccView::Let(parts[0].thin(th), parts[1].thin(&th.lift(1)), Equal::axiom()),
             AForm::Op(op) => AccView::Op(op.view(th)),
         }
     }

@@ -107,6 +107,8 @@ pub(in crate::ast) enum Node {
     /// Condition and body below one binder, initial value.
     While(Box<[Ex; 3]>, Src),
     Loop(Box<RawLoop>),
+    /// Argument, function, pushforward and pullback: NOTE \[Rules of one's own\].
+    Custom(Box<[Ex; 4]>, Src),
     Index(Idx<Erased, Erased>, Ex, Src),
     Shape(Idx<Erased, Erased>),
     /// Token, index and value.
@@ -417,6 +419,9 @@ impl<E, A, T> Exp<E, A, T> {
                     eq: Equal::axiom(),
                     at: parts.at,
                 });
+            }
+            Node::Custom(parts, _) => {
+                return ExpView::Let(parts[0].thin(th), parts[1].thin(&th.lift()), Equal::axiom());
             }
             Node::Pair(a, b) => ExpOp::Pair(a.thin(th), b.thin(th), Equal::axiom()),
             Node::Fst(a) => ExpOp::Fst(a.thin(th), Equal::axiom()),

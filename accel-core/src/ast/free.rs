@@ -4,7 +4,7 @@
 use super::acc::{Ac, Acc, AccView, AccVisit, Free, Trips};
 use super::env::{Env, Idx, Renaming, UnitF};
 use super::exp::{Ex, Exp, ExpTrips, ExpView, ExpVisit};
-use super::names::{Erased, fresh1};
+use super::names::{Erased, fresh1, fresh2};
 use super::thin::{RawThinning, deep};
 use crate::repr::RawTy;
 
@@ -56,7 +56,13 @@ fn free<A, R>(a: &Acc<A, R>) -> Option<&[(u32, RawTy)]> {
 
 fn find(a: &Ac) -> Free {
     let mut used = Used { found: Some(vec![]), binders: 0 };
-    fresh1(|n| match a.view(n) {
+    fresh2(|n, c| match a.view(n) {
+        _ if let Some(c) = a.custom(c) => {
+            used.acc(&c.arg);
+            used.below(&c.functions.function);
+            used.below(&c.functions.pushforward);
+            used.below(&c.functions.pullback)
+        }
         AccView::Use(_) => {}
         AccView::Var(i) => used.add(i.0, i.ty().raw()),
         AccView::Let(b, body, _) => {
@@ -119,7 +125,13 @@ impl Used {
     }
 
     fn exp_(&mut self, e: &Ex) {
-        fresh1(|n| match e.view(n) {
+        fresh2(|n, c| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                self.exp(&c.arg);
+                self.exp(&c.functions.function);
+                self.exp(&c.functions.pushforward);
+                self.exp(&c.functions.pullback)
+            }
             ExpView::Const(_) | ExpView::Var(_) => {}
             ExpView::Let(b, body, _) => {
                 self.exp(&b);

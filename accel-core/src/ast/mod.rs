@@ -35,6 +35,7 @@
 
 pub mod acc;
 pub mod adjoint;
+pub mod custom;
 pub mod dir;
 pub mod env;
 pub mod exp;
@@ -52,6 +53,7 @@ pub mod value;
 
 pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Trips};
 pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
+pub use custom::{Custom, CustomExp, CustomExpView, CustomView, Linearised, linearised};
 pub use dir::Dir;
 pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Renaming, Size, SomeIdx, Thinning, UnitF, Weaken};
 pub use exp::{
@@ -68,7 +70,7 @@ pub use program::{Opened, Program};
 pub use slice::{SliceSpec, SliceView};
 pub use tele::{ATele, ATeleView, Sites, SitesView, Tele, TeleView, VarTuple, VarTupleView};
 pub use thin::{deep, steps};
-pub use transform::ExpTransform;
+pub use transform::{ExpRule, ExpTransform, Rule};
 pub use ty::{
     Arr, ArraysRepr, ArraysTy, Batched, ElementRepr, ElementTy, FloatTy, IntTy, List, NumTy, Repr, ScalarTy, ShapeRepr,
     ShapeTy, Tan, Ty, TyView, batched_pair, batched_ty, batched_unit, eq_arr, eq_batched, eq_list, eq_tan, list_pair,

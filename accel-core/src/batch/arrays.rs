@@ -1,6 +1,7 @@
 //! The rules of batching: what an operation becomes if its arrays have lanes. A loop with the same steps in all lanes runs them all at
 //! once, with a state that has lanes where it depends on them.
 
+use super::custom::custom;
 use super::index::{components, from_components, join, split};
 use super::numbers::numbers;
 use super::scalars::{applied, code, free, free1, free2, of_index, uncurry};
@@ -21,7 +22,8 @@ pub fn batch<'b, 'm, A, R>(a: &Acc<A, R>, s: Scope<'_, 'b>, m: Guard<'m>) -> Mad
 }
 
 fn batch_<'a, 'r, 'b, 'm>(a: &Acc<X<'a>, X<'r>>, s: Scope<'_, 'b>, m: Guard<'m>) -> Made<'b, 'm> {
-    fresh2(|n, g| match a.view(n) {
+    fresh3(|n, g, h| match a.view(n) {
+        _ if let Some(c) = a.custom(h) => custom(&c, a.at(), s, m),
         AccView::Use(literal) => shared(&Acc::use_(&literal, a.at()), m),
         AccView::Var(i) => {
             let entry = s.entry(&i)?;

@@ -13,6 +13,7 @@
 //! The pass trusts nothing: the types of arrays with lanes are compared at run time, which gives the proofs that rustc asks for.
 
 mod arrays;
+mod custom;
 mod index;
 mod numbers;
 mod scalars;
@@ -58,7 +59,16 @@ impl<'a> Loops<'_, 'a> {
     }
 
     fn without_<'r>(&self, a: &Acc<X<'a>, X<'r>>) -> Acc<X<'a>, X<'r>> {
-        fresh1(|n| match a.view(n) {
+        fresh2(|n, c| match a.view(n) {
+            _ if let Some(c) = a.custom(c) => {
+                let (p, r) = (c.arg.ty(), a.ty());
+                let functions = Custom {
+                    function: self.below(p, &c.functions.function),
+                    pushforward: self.below(&linearised(p, r, p), &c.functions.pushforward),
+                    pullback: self.below(&linearised(p, r, r), &c.functions.pullback),
+                };
+                Acc::with_rule(&self.without(&c.arg), &functions, a.at())
+            }
             AccView::Use(_) | AccView::Var(_) => a.clone(),
             AccView::Let(b, body, q) => Acc::let_(&self.without(&b), &self.below(b.ty(), &body.cast_env(q))),
             AccView::While(w) => {

@@ -67,7 +67,13 @@ impl Used {
             }
             return;
         }
-        fresh1(|n| match a.view(n) {
+        fresh2(|n, c| match a.view(n) {
+            _ if let Some(c) = a.custom(c) => {
+                self.acc(&c.arg);
+                self.below(&c.functions.function);
+                self.below(&c.functions.pushforward);
+                self.below(&c.functions.pullback)
+            }
             AccView::Use(_) | AccView::Var(_) | AccView::Loop(..) => {}
             AccView::Let(b, body, _) => {
                 self.acc(&b);
@@ -225,7 +231,10 @@ fn scalar_<'b, 't, 'a, 'r, 'e, 'l>(
     if let Some((position, path)) = array(a, n) {
         return elements(a.ty(), (position, &path), lane, n, t);
     }
-    fresh3(|v, g, h| {
+    fresh4(|v, c, g, h| {
+        if let Some(c) = a.custom(c) {
+            return custom(&c, a.at(), lane, n, t);
+        }
         let op = match a.view(v) {
             AccView::Use(_) => return Err(stuck(a, "a literal in scalar code")),
             AccView::Var(i) => {
@@ -292,6 +301,30 @@ fn scalar_<'b, 't, 'a, 'r, 'e, 'l>(
             AccOp::Agree { a, .. } => scalar(&a, lane, n, t),
             op => Err(Stuck::new(op.name(), a.at(), "it has dimensions, in control flow that depends on the row")),
         }
+    })
+}
+
+/// A function with a rule as one in scalar code.
+fn custom<'b, 't, 'a, 'r, 'e, 'l>(
+    c: &CustomView<'_, X<'a>, X<'r>>,
+    at: Src,
+    lane: &Exp<X<'e>, X<'b>, X<'l>>,
+    n: Numbers<'_, 'b>,
+    t: Guard<'t>,
+) -> Result<Exp<X<'e>, X<'b>, X<'t>>, Stuck> {
+    let same = || Stuck::broken("equal types");
+    fresh3(|g, h, k| {
+        let arg = scalar(&c.arg, lane, n, g)?;
+        let p = arg.ty();
+        let function = with_value(lane, p, n, |lane, n| scalar(&c.functions.function, lane, n, t))?;
+        let r = function.ty().clone();
+        let pushforward =
+            with_value(lane, &linearised(p, &r, p), n, |lane, n| scalar(&c.functions.pushforward, lane, n, h))?;
+        let pullback =
+            with_value(lane, &linearised(p, &r, &r), n, |lane, n| scalar(&c.functions.pullback, lane, n, k))?;
+        let pushforward = pushforward.cast(pushforward.ty().same(&tan_ty(&r)).ok_or_else(same)?);
+        let pullback = pullback.cast(pullback.ty().same(&tan_ty(p)).ok_or_else(same)?);
+        Ok(Exp::with_rule(&arg, &CustomExp { function, pushforward, pullback }, at))
     })
 }
 

@@ -7,6 +7,9 @@ use frunk::{HCons, HNil};
 
 /// Whether scalar code reads an element of an array that depends on the lane, or adds to one.
 pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
+    fn below<E, A, P, T>(f: &Exp<HCons<P, E>, A, T>, s: Scope) -> bool {
+        fresh2(|n, m| needs_lane(&f.cast_env(name(n)).cast(name(m)), s))
+    }
     struct Reads<'s, 'b> {
         s: Scope<'s, 'b>,
         found: bool,
@@ -20,7 +23,11 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
         }
     }
     deep(|| {
-        fresh1(|n| match e.view(n) {
+        fresh2(|n, c| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                let CustomExp { function, pushforward, pullback } = &c.functions;
+                needs_lane(&c.arg, s) || below(function, s) || below(pushforward, s) || below(pullback, s)
+            }
             ExpView::Const(_) | ExpView::Var(_) => false,
             ExpView::Let(b, body, _) => needs_lane(&b, s) || needs_lane(&body, s),
             ExpView::While(w) => needs_lane(&w.init, s) || needs_lane(&w.cond, s) || needs_lane(&w.body, s),
@@ -46,7 +53,15 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
 /// arrays that became scalars, it is a pair of this and the value of the [last variable](Form::Scalar) that did.
 pub fn code<'b, E, A, T, L>(e: &Exp<E, A, T>, lane: Option<&Exp<E, X<'b>, L>>, s: Scope<'_, 'b>) -> Exp<E, X<'b>, T> {
     deep(|| {
-        fresh3(|n, g, h| match e.view(n) {
+        fresh4(|n, c, g, h| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                let functions = CustomExp {
+                    function: function(&c.functions.function, lane, s),
+                    pushforward: function(&c.functions.pushforward, lane, s),
+                    pullback: function(&c.functions.pullback, lane, s),
+                };
+                Exp::with_rule(&code(&c.arg, lane, s), &functions, c.at)
+            }
             ExpView::Const(v) => Exp::constant(&v, e.ty()),
             ExpView::Var(i) => Exp::var(&i),
             ExpView::Let(b, body, q) => Exp::let_(&code(&b, lane, s), &under(&body, q, lane, s)),
@@ -161,6 +176,18 @@ fn under<'b, Y, B, E, A, T, L>(
 ) -> Exp<HCons<B, E>, X<'b>, T> {
     let lane = lane.map(|lane| lane.weaken(&Thinning::shift()).cast_env(q.sym()));
     code(e, lane.as_ref(), s).cast_env(q)
+}
+
+/// As [`under`], for a function.
+fn function<'b, B, E, A, T, L>(
+    f: &Exp<HCons<B, E>, A, T>,
+    lane: Option<&Exp<E, X<'b>, L>>,
+    s: Scope<'_, 'b>,
+) -> Exp<HCons<B, E>, X<'b>, T> {
+    fresh2(|n, m| {
+        let (q, t) = (name(n), name(m));
+        under(&f.cast_env(q).cast(t), q.sym(), lane, s).cast(t.sym())
+    })
 }
 
 struct Parts<'l, 's, 'b, E, L> {

@@ -23,6 +23,7 @@ use crate::ast::Program;
 use crate::backend::check_argument;
 use crate::error::{Error, Result};
 use crate::interp::Interpreted;
+use crate::pass::with_dependences_of_rules;
 use crate::repr::ArrayTuple;
 use cells::{Arrays, Cell, Cells, Stop};
 use std::rc::Rc;
@@ -46,7 +47,7 @@ pub struct Dependences {
 /// # Errors
 /// `Error::Shape` if an extent depends on the chosen parts. Those of a run that do not depend on the chosen parts.
 pub fn dependences(program: &Program, by: Option<&Program>, argument: &ArrayTuple) -> Result<Dependences> {
-    let interpreted = Interpreted::new(program);
+    let interpreted = Interpreted::new(&with_dependences_of_rules(program));
     check_argument(argument, &interpreted.arg)?;
     let known: Arrays = argument.leaves().into_iter().map(|a| Rc::new(Cells::known(a))).collect();
     let (arguments, columns) = choose(&known, by)?;

@@ -179,6 +179,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
             ScalarOp::Index(a, ix) => self.index(node, *a, *ix, m),
             ScalarOp::Shape(a) => self.shape(node, *a, m),
             ScalarOp::Transform { transform, fun, arg } => self.transform(n, &**transform, fun, *arg, m),
+            ScalarOp::Custom { make, fun, rule, arg } => self.custom(n, &**make, [fun, rule], *arg, m),
         }
     }
 
@@ -282,19 +283,52 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         m: Guard<'m>,
     ) -> Typed<'e, 'a, X<'m>> {
         let node = self.graph.node(n);
-        let [x] = params(node, fun)?;
-        fresh3(|p, e, r| {
+        fresh2(|p, r| {
             let arg = self.infer(arg, p)?;
-            let q = name(e);
-            let env = self.env.push(&(), argument(self.graph, n, x, arg.ty())?).cast_env(q);
-            let inner = self.with_env(&env);
-            let region = self.sub(n, 0)?;
-            let body = self.bind(x, || inner.region(region, fun.body, r))?.cast_env(q.sym());
+            let body = self.below((n, 0), fun, arg.ty(), r)?;
             let body = transform.transform(self.env, self.arrays, arg.ty(), &body, node.source(), m)?;
             if *body.ty().raw() != node.ty {
                 return Err(type_error(node, &node.ty, body.ty().raw()));
             }
             Ok(Exp::let_(&arg, &body))
+        })
+    }
+
+    #[inline(never)]
+    fn custom<'m>(
+        self,
+        n: NodeId,
+        make: &dyn ExpRule,
+        [fun, rule]: [&Lam; 2],
+        arg: NodeId,
+        m: Guard<'m>,
+    ) -> Typed<'e, 'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh3(|p, q, s| {
+            let arg = self.infer(arg, p)?;
+            let function = self.below((n, 0), fun, arg.ty(), m)?;
+            let t = Ty::from_raw(&self.graph.node(params::<1>(node, rule)?[0]).ty, q);
+            let t = t.ok_or_else(|| internal(node, "a rule of scalar code"))?;
+            let rule = Rule { arg: &t, body: &self.below((n, 1), rule, &t, s)? };
+            make.with_rule((self.env, self.arrays), (&arg, &function), rule, node.source())
+        })
+    }
+
+    /// The body of a closure of one argument of type `P`: region `k` of the node `n`.
+    fn below<'m, P>(
+        self,
+        (n, k): (NodeId, u32),
+        f: &Lam,
+        p: &Ty<P>,
+        m: Guard<'m>,
+    ) -> Result<Exp<HCons<P, X<'e>>, X<'a>, X<'m>>> {
+        let [x] = params(self.graph.node(n), f)?;
+        fresh1(|e| {
+            let q = name(e);
+            let env = self.env.push(&(), argument(self.graph, n, x, p)?).cast_env(q);
+            let region = self.sub(n, k)?;
+            let body = self.bind(x, || self.with_env(&env).region(region, f.body, m))?;
+            Ok(body.cast_env(q.sym()))
         })
     }
 

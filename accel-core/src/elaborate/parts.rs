@@ -178,7 +178,9 @@ fn is_cheap(nodes: &[Node], cheap: &[bool], op: &Op) -> bool {
             | ScalarOp::Prim1(..)
             | ScalarOp::Cond(..)
             | ScalarOp::Shape(_) => true,
-            ScalarOp::While { .. } | ScalarOp::Index(..) | ScalarOp::Transform { .. } => false,
+            ScalarOp::While { .. } | ScalarOp::Index(..) | ScalarOp::Transform { .. } | ScalarOp::Custom { .. } => {
+                false
+            }
         },
         // Other operations are executed once.
         Op::Array(op) => {

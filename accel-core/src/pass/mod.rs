@@ -6,7 +6,9 @@ mod count;
 mod nothing;
 mod operations;
 mod rename;
+mod rules;
 mod stages;
+mod tangent;
 mod uses;
 
 use crate::ast::{Program, lint};
@@ -16,8 +18,12 @@ pub use close::{aclose, close};
 pub use count::{Counts, count};
 pub use nothing::{no_value, nothing};
 pub use operations::operations;
-pub use rename::{Variables, rename, rename_acc, rename_arrays};
+pub use rename::{
+    Variables, rename, rename_acc, rename_arrays, rename_arrays_of_custom, rename_custom, rename_custom_exp,
+};
+pub use rules::{first_rule, with_dependences_of_rules};
 pub use stages::stages;
+pub use tangent::{to_tangent, to_tangents};
 pub use uses::{array_uses, arrays_of_code, uses};
 
 /// Ends a stage of the compiler: prints the program if `ACCEL_DUMP` names the stage (see [`crate::print::dump`]), and

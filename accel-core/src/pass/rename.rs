@@ -13,7 +13,10 @@ pub fn rename<E, E2, A, T>(e: &Exp<E, A, T>, env: &Env<IdxF<E2>, E>) -> Exp<E2, 
 }
 
 fn rename_<'e, 'f, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, env: &Env<IdxF<X<'f>>, X<'e>>) -> Exp<X<'f>, X<'a>, X<'t>> {
-    fresh1(|n| match e.view(n) {
+    fresh2(|n, c| match e.view(n) {
+        _ if let Some(c) = e.custom(c) => {
+            Exp::with_rule(&rename(&c.arg, env), &rename_custom_exp(&c.functions, c.arg.ty(), env), c.at)
+        }
         ExpView::Const(v) => Exp::constant(&v, e.ty()),
         ExpView::Var(i) => Exp::var(&env.get(&i)),
         ExpView::Let(b, body, q) => Exp::let_(&rename(&b, env), &under(&body, q, b.ty(), env)),
@@ -76,7 +79,10 @@ impl<A, A2> Variables<A, A2> for Renaming<A, A2> {
 /// The expression with every array variable replaced.
 pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) -> Exp<E, A2, T> {
     deep(|| {
-        fresh1(|n| match e.view(n) {
+        fresh2(|n, c| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                Exp::with_rule(&rename_arrays(&c.arg, to), &rename_arrays_of_custom(&c.functions, to), c.at)
+            }
             ExpView::Const(v) => Exp::constant(&v, e.ty()),
             ExpView::Var(i) => Exp::var(&i),
             ExpView::Let(b, body, q) => Exp::let_(&rename_arrays(&b, to), &rename_arrays(&body, to).cast_env(q)),
@@ -99,6 +105,38 @@ pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) 
     })
 }
 
+/// A function with a rule, with every scalar variable from outside replaced. `p` is the type of its argument.
+pub fn rename_custom_exp<E, E2, A, P, T>(
+    c: &CustomExp<E, A, P, T>,
+    p: &Ty<P>,
+    env: &Env<IdxF<E2>, E>,
+) -> CustomExp<E2, A, P, T> {
+    let t = c.function.ty();
+    CustomExp {
+        function: under(&c.function, Equal::refl(), p, env),
+        pushforward: under(&c.pushforward, Equal::refl(), &linearised(p, t, p), env),
+        pullback: under(&c.pullback, Equal::refl(), &linearised(p, t, t), env),
+    }
+}
+
+/// A function with a rule, with every array variable replaced.
+pub fn rename_arrays_of_custom<E, A, A2, P, T>(
+    c: &CustomExp<E, A, P, T>,
+    to: &impl Variables<A, A2>,
+) -> CustomExp<E, A2, P, T> {
+    fn below<E, A, A2, B, T>(f: &Exp<HCons<B, E>, A, T>, to: &impl Variables<A, A2>) -> Exp<HCons<B, E>, A2, T> {
+        fresh2(|n, m| {
+            let (q, t) = (name(n), name(m));
+            rename_arrays(&f.cast_env(q).cast(t), to).cast_env(q.sym()).cast(t.sym())
+        })
+    }
+    CustomExp {
+        function: below(&c.function, to),
+        pushforward: below(&c.pushforward, to),
+        pullback: below(&c.pullback, to),
+    }
+}
+
 struct Arrays<'a, V>(&'a V);
 impl<E, A, A2, V: Variables<A, A2>> ExpMap<E, A, E, A2> for Arrays<'_, V> {
     fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
@@ -119,7 +157,10 @@ pub fn rename_acc<A, A2, R>(a: &Acc<A, R>, to: &Renaming<A, A2>) -> Acc<A2, R> {
 }
 
 fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, to: &Renaming<X<'a>, X<'b>>) -> Acc<X<'b>, X<'r>> {
-    fresh1(|n| match a.view(n) {
+    fresh2(|n, c| match a.view(n) {
+        _ if let Some(c) = a.custom(c) => {
+            Acc::with_rule(&rename_acc(&c.arg, to), &rename_custom(&c.functions, c.arg.ty(), to), a.at())
+        }
         AccView::Use(lit) => Acc::use_(&lit, a.at()),
         AccView::Var(i) => Acc::var(&to.get(&i)),
         AccView::Let(b, body, q) => Acc::let_(&rename_acc(&b, to), &rename_acc(&body.cast_env(q), &to.below(b.ty()))),
@@ -134,6 +175,16 @@ fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, to: &Renaming<X<'a>, X<'b>>) -
         }
         AccView::Op(op) => Acc::op(&op.map(&mut Arrays(to)), a.ty(), a.at()),
     })
+}
+
+/// A function with a rule, with every array variable from outside replaced. `p` is the type of its argument.
+pub fn rename_custom<A, A2, P, R>(c: &Custom<A, P, R>, p: &Ty<P>, to: &Renaming<A, A2>) -> Custom<A2, P, R> {
+    let r = c.function.ty();
+    Custom {
+        function: rename_acc(&c.function, &to.below(p)),
+        pushforward: rename_acc(&c.pushforward, &to.below(&linearised(p, r, p))),
+        pullback: rename_acc(&c.pullback, &to.below(&linearised(p, r, r))),
+    }
 }
 
 impl<A, A2> AccMap<A, A2> for Arrays<'_, Renaming<A, A2>> {

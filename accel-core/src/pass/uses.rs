@@ -31,7 +31,15 @@ impl Uses<'_> {
     }
 
     fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
-        fresh1(|n| match e.view(n) {
+        fresh2(|n, c| match e.view(n) {
+            _ if let Some(c) = e.custom(c) => {
+                self.exp(&c.arg);
+                self.scalars += 1;
+                self.exp(&c.functions.function);
+                self.exp(&c.functions.pushforward);
+                self.exp(&c.functions.pullback);
+                self.scalars -= 1;
+            }
             ExpView::Const(_) => {}
             ExpView::Var(i) => {
                 if let Some(depth) = i.depth().checked_sub(self.scalars) {
@@ -74,7 +82,15 @@ impl Uses<'_> {
     }
 
     fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
-        fresh1(|n| match a.view(n) {
+        fresh2(|n, c| match a.view(n) {
+            _ if let Some(c) = a.custom(c) => {
+                self.acc(&c.arg);
+                self.arrays += 1;
+                self.acc(&c.functions.function);
+                self.acc(&c.functions.pushforward);
+                self.acc(&c.functions.pullback);
+                self.arrays -= 1;
+            }
             AccView::Use(_) => {}
             AccView::Var(i) => self.avar(i.depth()),
             AccView::Let(b, body, _) => {

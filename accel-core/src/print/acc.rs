@@ -2,9 +2,11 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, ATOM, LOW, Prec};
-use crate::ast::{Acc, AccOp, AccView, Dir, Exp, SliceSpec, Src, Trips, X, deep, fresh1, fresh2, name};
+use crate::ast::{
+    Acc, AccOp, AccView, CustomView, Dir, Exp, SliceSpec, Src, Trips, Ty, X, deep, fresh1, fresh2, linearised, name,
+};
 use crate::repr::RawTy;
-use frunk::HNil;
+use frunk::{HCons, HNil};
 use pretty::DocAllocator;
 
 impl<'d> Printer<'d, '_> {
@@ -20,6 +22,9 @@ impl<'d> Printer<'d, '_> {
             return self.text("…");
         }
         let below = s.deeper();
+        if let Some(doc) = fresh1(|n| Some(self.custom(&a.custom(n)?, a.at(), s, prec))) {
+            return doc;
+        }
         fresh1(|n| match a.view(n) {
             AccView::Use(arrays) => {
                 let head = self.operation("use", a.at()).append(" ");
@@ -58,6 +63,24 @@ impl<'d> Printer<'d, '_> {
             }
             AccView::Op(op) => self.acc_op(&op, a.ty().raw(), a.at(), s, prec),
         })
+    }
+
+    /// Prints `with_rule function pushforward pullback argument`.
+    fn custom<A, R>(&self, c: &CustomView<'_, A, R>, at: Src, s: Scope, prec: Prec) -> Doc<'d> {
+        let below = s.deeper();
+        let (p, r) = (c.arg.ty(), c.functions.function.ty());
+        let args = vec![
+            self.acc_below(&c.functions.function, p, s),
+            self.acc_below(&c.functions.pushforward, &linearised(p, r, p), s),
+            self.acc_below(&c.functions.pullback, &linearised(p, r, r), s),
+            self.acc(&c.arg, below, ATOM),
+        ];
+        self.parens_if(prec > APPLY, self.apply(self.operation("with_rule", at), args, s))
+    }
+
+    /// Prints code below a variable as a function, in parentheses.
+    fn acc_below<A, P, R>(&self, f: &Acc<HCons<P, A>, R>, arg: &Ty<P>, s: Scope) -> Doc<'d> {
+        self.lambda(vec![self.binder('a', s.arrays, arg.raw())], self.acc(f, s.deeper().array(), LOW), s)
     }
 
     fn acc_op<'n, A, R>(&self, op: &AccOp<'n, A, R>, ty: &RawTy, at: Src, s: Scope, prec: Prec) -> Doc<'d> {

@@ -2,8 +2,12 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, AS, ATOM, LOW, Prec, Style1, Style2, UNARY};
-use crate::ast::{Dir, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, Idx, LoopView, X, deep, fresh1, fresh3, name};
+use crate::ast::{
+    CustomExpView, Dir, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, Idx, LoopView, Ty, X, deep, fresh1, fresh3,
+    linearised, name,
+};
 use crate::repr::RawTy;
+use frunk::HCons;
 use pretty::DocAllocator;
 
 impl<'d> Printer<'d, '_> {
@@ -18,6 +22,9 @@ impl<'d> Printer<'d, '_> {
             return self.text("…");
         }
         let below = s.deeper();
+        if let Some(doc) = fresh1(|n| Some(self.custom_exp(&e.custom(n)?, s, prec))) {
+            return doc;
+        }
         fresh1(|n| match e.view(n) {
             ExpView::Const(v) => {
                 let text = prim::constant(e.ty().raw(), &mut v.scalars().iter().copied());
@@ -40,6 +47,23 @@ impl<'d> Printer<'d, '_> {
             ExpView::Loop(l) => self.loop_(&l, s, prec),
             ExpView::Op(op) => self.exp_op(&op, e.ty().raw(), s, prec),
         })
+    }
+
+    /// Prints `with_rule function pushforward pullback argument`.
+    fn custom_exp<E, A, T>(&self, c: &CustomExpView<'_, E, A, T>, s: Scope, prec: Prec) -> Doc<'d> {
+        let (p, t) = (c.arg.ty(), c.functions.function.ty());
+        let args = vec![
+            self.exp_below(&c.functions.function, p, s),
+            self.exp_below(&c.functions.pushforward, &linearised(p, t, p), s),
+            self.exp_below(&c.functions.pullback, &linearised(p, t, t), s),
+            self.exp(&c.arg, s.deeper(), ATOM),
+        ];
+        self.parens_if(prec > APPLY, self.apply(self.operation("with_rule", c.at), args, s))
+    }
+
+    /// Prints code below a variable as a function, in parentheses.
+    fn exp_below<E, A, P, T>(&self, f: &Exp<HCons<P, E>, A, T>, arg: &Ty<P>, s: Scope) -> Doc<'d> {
+        self.lambda(vec![self.binder('x', s.scalars, arg.raw())], self.exp(f, s.deeper().scalars(1), LOW), s)
     }
 
     /// `while_list cond body init`, or `map_accum_l n body init xs`.
@@ -69,7 +93,7 @@ impl<'d> Printer<'d, '_> {
 
     fn let_chain_<'e, 'a, 't>(&self, e: &Exp<X<'e>, X<'a>, X<'t>>, s: Scope, first: bool) -> Doc<'d> {
         fresh1(|n| match e.view(n) {
-            ExpView::Let(b, body, _) if !self.elided(s) => {
+            ExpView::Let(b, body, _) if !self.elided(s) && !has_rule(e) => {
                 let head = self.text("let ").append(self.binder('x', s.scalars, b.ty().raw())).append(" = ");
                 let definition = head.append(self.exp(&b, s.deeper(), LOW));
                 let body = self.let_body(&body, s);
@@ -87,7 +111,7 @@ impl<'d> Printer<'d, '_> {
 
     /// The body of a definition, and whether the body is a definition, too.
     fn let_body<E, A, T>(&self, body: &Exp<E, A, T>, s: Scope) -> (Doc<'d>, bool) {
-        let more = fresh1(|n| matches!(body.view(n), ExpView::Let(..)));
+        let more = fresh1(|n| matches!(body.view(n), ExpView::Let(..))) && !has_rule(body);
         (self.let_chain(body, self.along(s).scalars(1), false), more)
     }
 
@@ -194,4 +218,8 @@ impl<'d> Printer<'d, '_> {
         let args = vec![self.binder('x', 0, args[0]), self.binder('x', 1, args[1])];
         self.lambda(args, self.exp(&f.0, s.deeper().closed(2), LOW), s)
     }
+}
+
+fn has_rule<E, A, T>(e: &Exp<E, A, T>) -> bool {
+    fresh1(|n| e.custom(n).is_some())
 }

@@ -3,8 +3,8 @@
 use super::graph::{Handle, ScalarOp, build};
 use super::handles::Exp;
 use super::nodes::{self, closure};
-use crate::ast::ExpTransform;
 use crate::ast::ty::Repr;
+use crate::ast::{ExpRule, ExpTransform, Source};
 use crate::repr::op::{Float2, Op2};
 use crate::types::Num;
 use crate::types::elt::{Elt, IntoExp, ToExp};
@@ -192,5 +192,21 @@ pub fn transform_exp<P: Elt, R: IntoExp, S: Elt>(
     Exp::new(build(name, at, |b| {
         let (fun, arg) = (f.lam(b), b.id(arg.handle()));
         b.push(ScalarOp::Transform { transform, fun, arg }, S::Repr::raw())
+    }))
+}
+
+/// Applies the scalar function `f`, whose derivative is `rule`, a function of the tuple `Q`, to `arg`. `make` checks the types.
+pub fn custom_exp<P: Elt, T: Elt, Q: Elt>(
+    Source { name, at, .. }: Source,
+    make: Arc<dyn ExpRule>,
+    f: impl FnOnce(P::Exp) -> Exp<T>,
+    rule: impl FnOnce(Q::Exp) -> Handle,
+    arg: Exp<P>,
+) -> Exp<T> {
+    let f = closure(name, at, [P::Repr::raw()], |[p]| P::unlift(Exp::new(p)), f, |r| r.handle());
+    let rule = closure(name, at, [Q::Repr::raw()], |[q]| Q::unlift(Exp::new(q)), rule, |d| d);
+    Exp::new(build(name, at, |b| {
+        let (fun, rule, arg) = (f.lam(b), rule.lam(b), b.id(arg.handle()));
+        b.push(ScalarOp::Custom { make, fun, rule, arg }, T::Repr::raw())
     }))
 }

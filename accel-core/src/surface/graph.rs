@@ -254,15 +254,22 @@ pub(crate) fn lifted(args: Handle, captured: &[Captured], at: &'static Location<
     if captured.is_empty() {
         return args;
     }
+    let all = tuple_of(captured, at);
+    build("call", at, |b| {
+        let (args, all) = (b.id(args), b.id(all));
+        b.array_pair(args, all)
+    })
+}
+
+/// The tuple of captured values.
+pub(crate) fn tuple_of(captured: &[Captured], at: &'static Location<'static>) -> Handle {
     build("call", at, |b| {
         let none = b.push(ArrayOp::Unit, RawTy::Unit);
-        let all = captured.iter().rev().fold(none, |rest, c| {
+        captured.iter().rev().fold(none, |rest, c| {
             let value = b.id(c.value);
             let array = if c.is_number { b.unit(value) } else { value };
             b.array_pair(array, rest)
-        });
-        let args = b.id(args);
-        b.array_pair(args, all)
+        })
     })
 }
 

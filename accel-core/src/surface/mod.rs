@@ -46,6 +46,8 @@ pub use convolutions::{Conv, Layout, conv1d, conv2d};
 #[doc(hidden)]
 pub use directions::along_constants;
 pub use elementwise::{Column, Operand, Row, column, row, where_};
+#[doc(hidden)]
+pub use exp::custom_exp;
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;

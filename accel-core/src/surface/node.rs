@@ -1,6 +1,6 @@
 //! The nodes of the graph of a program that is being staged.
 
-use crate::ast::{ExpTransform, Program, Source, Src};
+use crate::ast::{ExpRule, ExpTransform, Program, Source, Src};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
 use std::fmt;
@@ -129,6 +129,17 @@ pub enum ScalarOp {
         /// The function.
         fun: Lam,
         /// The argument of the transformed function.
+        arg: NodeId,
+    },
+    /// A function with a rule of one's own, applied to an argument.
+    Custom {
+        /// What makes the derivative of the rule.
+        make: Arc<dyn ExpRule>,
+        /// The function.
+        fun: Lam,
+        /// The rule, a function of a tuple.
+        rule: Lam,
+        /// The argument.
         arg: NodeId,
     },
 }
@@ -296,6 +307,9 @@ impl ScalarOp {
             ScalarOp::Index(a, ix) => [Read(*a), Operand(*ix)].into_iter().for_each(call),
             ScalarOp::Shape(a) => [Read(*a)].into_iter().for_each(call),
             ScalarOp::Transform { transform: _, fun, arg } => [Operand(*arg), Closure(fun)].into_iter().for_each(call),
+            ScalarOp::Custom { make: _, fun, rule, arg } => {
+                [Operand(*arg), Closure(fun), Closure(rule)].into_iter().for_each(call)
+            }
         }
     }
 }

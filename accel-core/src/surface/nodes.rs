@@ -156,6 +156,31 @@ pub(crate) fn array_tuple(parts: &[Handle]) -> Handle {
     nest(&ARRAYS, Location::caller(), parts)
 }
 
+/// A tuple in the layer of its components. Those without numbers become units.
+#[track_caller]
+pub(crate) fn either_tuple(parts: &[Handle]) -> Handle {
+    let at = Location::caller();
+    let units = |pairs: &Pairs, unit: fn() -> Op| {
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|part| {
+                build("tuple", at, |b| {
+                    let part = b.id(*part);
+                    if b.ty(part).width() == 0 { b.push(unit(), RawTy::Unit) } else { part }
+                })
+            })
+            .collect();
+        nest(pairs, at, &parts)
+    };
+    let mut arrays = false;
+    build("tuple", at, |b| {
+        let parts: Vec<_> = parts.iter().map(|part| b.id(*part)).collect();
+        arrays = parts.iter().any(|part| b.ty(*part).width() > 0 && b.ty(*part).is_array_tuple());
+        parts[0]
+    });
+    if arrays { units(&ARRAYS, || ArrayOp::Unit.into()) } else { units(&SCALARS, || ScalarOp::Unit.into()) }
+}
+
 /// The components of a tuple of `N` arrays.
 #[track_caller]
 pub(crate) fn array_components<const N: usize>(x: Handle) -> [Handle; N] {

@@ -8,6 +8,7 @@ pub mod elt;
 pub mod num;
 mod numbers;
 pub mod shape;
+mod tangent;
 mod tuples;
 
 pub use arrays::{Arrays, Inputs, Listed, Rows};
@@ -15,3 +16,4 @@ pub use elt::Elt;
 pub use num::{Bits, Floating, Integral, Num, Primitive};
 pub use numbers::Numbers;
 pub use shape::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Extents, RankNat, Shape, Snoc, ToExtents, Z};
+pub use tangent::Tangent;

@@ -8,7 +8,7 @@ use super::super::slice::SliceSpec;
 use super::super::thin::RawThinning;
 use super::super::ty::{Repr, batched_ty, rows_of};
 use super::super::value::conforms;
-use super::{Check, Lint, array, ensure, pair, same, short, variable};
+use super::{Check, Lint, array, custom_types, ensure, pair, same, short, variable};
 use crate::repr::RawTy;
 
 impl Lint {
@@ -48,6 +48,19 @@ impl Lint {
                 same("the body of a loop", &body.ty.0, ty)
             }
             AForm::Loop(l) => self.loop_(l, &a.th, ty),
+            AForm::Custom(parts) => {
+                let [arg, function, pushforward, pullback] = &**parts;
+                self.acc("argument of a function with a rule", &part(arg, &a.th))?;
+                let (p, r) = (&arg.ty.0, &function.ty.0);
+                let inner = a.th.lift(1);
+                for (what, f, [of, result]) in custom_types(p, r, [function, pushforward, pullback]) {
+                    self.arrays.push(of);
+                    self.acc(what, &part(f, &inner))?;
+                    self.arrays.pop();
+                    same(what, &f.ty.0, &result)?;
+                }
+                same("a function with a rule", r, ty)
+            }
             AForm::Op(op) => self.acc_op(op, &a.th, ty),
         }
     }

@@ -18,7 +18,7 @@ use super::names::{Erased, fresh2};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
 use super::program::Program;
 use super::thin::deep;
-use super::ty::{ElementTy, Repr, Ty, list_ty, ty};
+use super::ty::{ElementTy, Repr, Ty, list_ty, tan_ty, ty};
 use crate::error::{Error, Result};
 use crate::print::{self, PrintOptions};
 use crate::repr::{RawTy, ScalarType};
@@ -219,6 +219,19 @@ impl Lint {
                 same("the condition of a loop", &cond.ty.0, &bool::raw())?;
                 same("the body of a loop", &body.ty.0, ty)
             }
+            Node::Custom(parts, _) => {
+                let [arg, function, pushforward, pullback] = &**parts;
+                self.exp("argument of a function with a rule", &part(arg))?;
+                let (p, r) = (&arg.ty.0, &function.ty.0);
+                let inner = e.th.lift();
+                for (what, f, [of, result]) in custom_types(p, r, [function, pushforward, pullback]) {
+                    self.scalars.push(of);
+                    self.exp(what, &f.thin(&inner))?;
+                    self.scalars.pop();
+                    same(what, &f.ty.0, &result)?;
+                }
+                same("a function with a rule", r, ty)
+            }
             Node::Loop(parts) => self.loop_with_lists(parts, e),
             Node::Index(a, ix, _) => {
                 variable("array", &self.arrays, e.th.a.at(a.0), &a.1.0)?;
@@ -281,6 +294,21 @@ impl Lint {
         ensure(y.is_element(), || format!("a loop lists values of the type {}", short(y)))?;
         same("a loop", &e.ty.0, &RawTy::pair(state.clone(), list(y)))
     }
+}
+
+/// The functions of a function with a rule from `p` to `r`, with the types of their arguments and of their results.
+fn custom_types<'f, F>(
+    p: &RawTy,
+    r: &RawTy,
+    [function, pushforward, pullback]: [&'f F; 3],
+) -> [(&'static str, &'f F, [RawTy; 2]); 3] {
+    let tan = |t: &RawTy| tan_ty(&ty::<Erased>(t.clone())).0;
+    let at = |d: &RawTy| RawTy::pair(p.clone(), RawTy::pair(r.clone(), tan(d)));
+    [
+        ("a function with a rule", function, [p.clone(), r.clone()]),
+        ("a pushforward", pushforward, [at(p), tan(r)]),
+        ("a pullback", pullback, [at(r), tan(p)]),
+    ]
 }
 
 /// The type of the lists of values of an element type.
