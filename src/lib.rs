@@ -32,6 +32,7 @@ mod check_grad;
 mod choice;
 #[cfg(feature = "dual")]
 pub mod dual;
+pub mod linalg;
 mod sparse;
 #[cfg(feature = "trace")]
 pub mod trace;
@@ -119,7 +120,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
-/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`] |
+/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`]; factorisations and equations are in [`linalg`](crate::linalg) |
 /// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
 /// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
 /// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |
@@ -166,6 +167,8 @@ mod listings {
     struct Gradients;
     #[doc = include_str!("../book/src/matrices.md")]
     struct BeyondTheGradient;
+    #[doc = include_str!("../book/src/linear-algebra.md")]
+    struct LinearAlgebra;
     #[doc = include_str!("../book/src/special-points.md")]
     struct SpecialPoints;
     #[cfg(all(feature = "dual", feature = "trace"))]

@@ -32,6 +32,7 @@ mod higher_order;
 #[cfg(feature = "dual")]
 mod infinite_arguments;
 mod joining;
+mod linear_algebra;
 mod matrices;
 mod operations;
 mod own_rules;

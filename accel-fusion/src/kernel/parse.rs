@@ -29,8 +29,7 @@ impl FromStr for Program {
 }
 
 /// What a statement `agree` can demand.
-const AGREEMENTS: &str =
-    "`all`, `bounds`, `outer`, `inner`, `matrices`, `square`, `segments`, `rows`, `extents`, `size`, `inside` or `nonempty`";
+const AGREEMENTS: &str = "`all`, `bounds`, `outer`, `inner`, `matrices`, `square`, `segments`, `rows`, `extents`, `size`, `inside` or `nonempty`";
 
 /// The limit for array and register numbers, so that a typing error does not allocate all memory.
 const MAX_NUMBER: usize = 1 << 24;
