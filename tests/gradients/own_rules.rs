@@ -5,8 +5,8 @@ use crate::array_loops::matrix;
 use crate::harness::{Differentiated, V, always, jacobian, kinked, smooth};
 use crate::refined::{Any, Few, NonEmpty, Refined};
 use accel::interp::Interpreter;
-use accel::{SparsePattern, jacobian_forward};
 use accel::prelude::*;
+use accel::{SparsePattern, jacobian_forward};
 
 type S = Acc<Scalar<f64>>;
 

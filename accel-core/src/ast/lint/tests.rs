@@ -588,7 +588,10 @@ fn functions_with_rules() {
     check_exp(&custom(&p, &function, &pushforward, &pullback, &r)).unwrap();
     rejects_exps(&[
         (custom(&i64_t(), &function, &pushforward, &pullback, &r), "of index 0 has the type i64, expected (i64, f64)"),
-        (custom(&p, &function, &pushforward, &pullback, &i64_t()), "a function with a rule has the type f64, expected i64"),
+        (
+            custom(&p, &function, &pushforward, &pullback, &i64_t()),
+            "a function with a rule has the type f64, expected i64",
+        ),
         (custom(&p, &function, &zero(&i64_t()), &pullback, &r), "a pushforward has the type i64, expected f64"),
         (custom(&p, &function, &e(Node::Snd(back.clone()), &r), &pullback, &r), "of index 0 has"),
         (custom(&p, &function, &pushforward, &zero(&p), &r), "a pullback has the type (i64, f64), expected ((), f64)"),
@@ -605,7 +608,8 @@ fn functions_with_rules() {
         let f = f1(&zero(&f64_t()));
         op(RawAccOp::Generate { sh: zero(&t_shape(t)).relabel(), f }, t)
     };
-    let pushforward = op(RawAccOp::Fst { a: op(RawAccOp::Snd { a: av(0, &at(&p)) }, &RawTy::pair(r.clone(), p.clone())) }, &r);
+    let pushforward =
+        op(RawAccOp::Fst { a: op(RawAccOp::Snd { a: av(0, &at(&p)) }, &RawTy::pair(r.clone(), p.clone())) }, &r);
     let pullback = op(RawAccOp::Fst { a: av(0, &at(&r)) }, &p);
     let function = literal(&r);
     check_acc(&custom(&literal(&p), &function, &pushforward, &pullback, &r)).unwrap();
