@@ -111,6 +111,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`compile_for`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
+/// | rules of your own | [`custom_vjp`], [`custom_jvp`], for programs and in scalar code |
 /// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
 /// | making arrays | [`generate`], [`fill`], [`iota`], [`enum_from_n`], [`linspace`], [`unit`](prelude::unit()), [`use_`] |
 /// | elementwise operations | Rust's operators and the methods of [`Exp`] on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`], [`map`], [`zip_with`], [`imap`], [`zip`], with variants `_min` for arrays of different shapes, [`unzip`], [`indexed`] |
@@ -171,6 +172,8 @@ mod listings {
     struct LinearAlgebra;
     #[doc = include_str!("../book/src/special-points.md")]
     struct SpecialPoints;
+    #[doc = include_str!("../book/src/own-rules.md")]
+    struct OwnRules;
     #[cfg(all(feature = "dual", feature = "trace"))]
     #[doc = include_str!("../book/src/three-ways.md")]
     struct ThreeWays;

@@ -196,9 +196,9 @@ where
 ///
 /// // The identity, with its adjoint clipped to [-1, 1], in scalar code.
 /// let clip = custom_vjp(|x: Exp<f64>| x, |_, _, dy| dy.max(-1.0).min(1.0));
-/// let loss = afun(|x: Acc<Vector<f64>>| sum(map(|x| clip(x) * clip(x) * clip(x), x)));
-/// let dx = run_with(&Interpreter, &grad(&loss), &Array::vector(vec![0.1, 5.0]))?;
-/// assert_eq!(dx.to_vec(), [0.01 + 0.01 + 0.01, 3.0].map(|x: f64| if x < 1.0 { 3.0 * (0.1 * 0.1) } else { x }));
+/// let loss = afun(|x: Acc<Vector<f64>>| sum(map(|x| 2.0 * clip(x) * x, x)));
+/// let dx = run_with(&Interpreter, &grad(&loss), &Array::vector(vec![0.25, 3.0]))?;
+/// assert_eq!(dx.to_vec(), [1.0, 7.0]);
 /// # Ok::<(), Error>(())
 /// ```
 ///

@@ -2,6 +2,7 @@
 //!
 //! [`grad`], [`value_and_grad`], [`vjp`] and [`jvp`] differentiate whole programs; [`jacobian`], [`hessian`] and [`hvp`] apply them.
 //! [`gradient`], [`derivative`] and the two with the value differentiate scalar functions inside a program. The crate `accel` re-exports all of them.
+//! [`custom_vjp`] and [`custom_jvp`] give functions the derivatives that users write.
 //! [`reverse_mode`] and [`forward_mode`] do the same on [`Program`](accel_core::ast::Program)s, for backends and tools.
 //!
 //! Reverse mode has three passes, for scalar code and for arrays alike: *label* names every intermediate value,

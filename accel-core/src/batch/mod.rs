@@ -13,7 +13,6 @@
 //! The pass trusts nothing: the types of arrays with lanes are compared at run time, which gives the proofs that rustc asks for.
 
 mod arrays;
-mod custom;
 mod index;
 mod numbers;
 mod scalars;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ast::{
-    Arr, ArraysTy, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Repr, ShapeTy, SliceSpec, Thinning, Ty, Value,
+    Arr, ArraysTy, CustomExp, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Repr, ShapeTy, SliceSpec, Thinning, Ty,
+    Value, linearised,
 };
 use crate::repr::op::{Cmp, Family, Float1, Float2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::scalar::ScalarElt;
@@ -281,4 +282,16 @@ fn deep_and_wide_programs_are_printed_in_linear_time() {
     let text = acc(&lets, Size::nil().push(), &PrintOptions::default());
     assert_eq!(text.lines().count(), n + 1);
     assert!(text.ends_with("let a100000 = map (\\x0 -> x0 * x0) a99999\na100000"));
+}
+
+#[test]
+fn functions_with_rules_have_three_functions() {
+    let arg = Exp::<HCons<f64, HNil>, HNil, f64>::var(&x0());
+    let square = CustomExp::<HCons<f64, HNil>, HNil, f64, f64> {
+        function: square(&x0()),
+        pushforward: Exp::var(&Idx::zero(&linearised(&Ty::of(), &Ty::of(), &Ty::<f64>::of()))).snd().snd(),
+        pullback: Exp::var(&Idx::zero(&linearised(&Ty::of(), &Ty::of(), &Ty::<f64>::of()))).snd().snd(),
+    };
+    let applied = Exp::with_rule(&arg, &square, None);
+    assert_snapshot!(show(&applied), @r"with_rule (\x1 -> x1 * x1) (\x1 -> x1.1.1) (\x1 -> x1.1.1) x0");
 }

@@ -1,7 +1,7 @@
 //! Traces that keep arrays: equations 8 and 9, and the reverse pass.
 
 use crate::support::{by_elements, reversed, traced};
-use accel_ad::{grad, vjp};
+use accel_ad::{custom_jvp, custom_vjp, grad, vjp};
 use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::surface::named;
@@ -413,5 +413,32 @@ fn loops_that_read_arrays() {
         let again = run_with(&Interpreter, &t.to_program(), &inputs).expect("a result");
         assert_eq!(y.0.to_vec(), again.0.to_vec());
         assert_eq!(y.1.to_vec(), again.1.to_vec());
+    }
+}
+
+/// A trace has the operations of a function, not its rule: it computes the value, and says that its derivative would be another one.
+#[test]
+fn functions_with_rules() {
+    let round = custom_vjp(|x: Acc<Vector<f64>>| x.round(), |_, _, dy| dy);
+    let cube = custom_jvp(|x: Exp<f64>| x * x * x, |x, dx| (x, x * x * dx * 3.0));
+    let programs = [
+        afun(|x: Acc<Vector<f64>>| sum(call(&round, x))),
+        afun(|x: Acc<Vector<f64>>| sum(map(|x| cube(x), x))),
+        afun(|x: Acc<Vector<f64>>| sum(acond(x.at(0).gt(0.0), x * 2.0, call(&round, x)))),
+    ];
+    for (prog, expected) in programs.iter().zip([3.0, 0.027 + 17.576, 5.8]) {
+        for keep in [Keep::Arrays, Keep::EveryArray, Keep::Scalars] {
+            let x = vector(&[0.3, 2.6]);
+            let (y, t) = trace_on(&Interpreter, prog, &x, keep).expect("a trace");
+            assert!((y.item() - expected).abs() < 1e-12, "{y:?}");
+            let errors = [t.reverse(&Array::scalar(1.0)).err(), t.pullback(&x, &Array::scalar(1.0)).err()];
+            for e in errors {
+                let e = e.expect("no derivative").to_string();
+                assert!(
+                    e.contains("` at accel-trace/tests/trace/arrays.rs:") && e.contains("has a rule of its own"),
+                    "{e}"
+                );
+            }
+        }
     }
 }

@@ -574,6 +574,63 @@ fn free_variables_have_their_kinds() {
 }
 
 #[test]
+fn functions_with_rules() {
+    // From (i64, f64) to f64, so that tangents differ from values.
+    let (p, dp, r) = (RawTy::pair(i64_t(), f64_t()), RawTy::pair(RawTy::Unit, f64_t()), f64_t());
+    let at = |d: &RawTy| RawTy::pair(p.clone(), RawTy::pair(r.clone(), d.clone()));
+    let custom = |arg: &RawTy, function: &Ex, pushforward: &Ex, pullback: &Ex, t: &RawTy| {
+        e(Node::Custom(Box::new([zero(arg), function.clone(), pushforward.clone(), pullback.clone()]), None), t)
+    };
+    let function = e(Node::Snd(x(0, &p)), &r);
+    let (forward, back) = (x(0, &at(&dp)), x(0, &at(&r)));
+    let pushforward = e(Node::Fst(e(Node::Snd(forward.clone()), &RawTy::pair(r.clone(), dp.clone()))), &r);
+    let pullback = zero(&dp);
+    check_exp(&custom(&p, &function, &pushforward, &pullback, &r)).unwrap();
+    rejects_exps(&[
+        (custom(&i64_t(), &function, &pushforward, &pullback, &r), "of index 0 has the type i64, expected (i64, f64)"),
+        (
+            custom(&p, &function, &pushforward, &pullback, &i64_t()),
+            "a function with a rule has the type f64, expected i64",
+        ),
+        (custom(&p, &function, &zero(&i64_t()), &pullback, &r), "a pushforward has the type i64, expected f64"),
+        (custom(&p, &function, &e(Node::Snd(back.clone()), &r), &pullback, &r), "of index 0 has"),
+        (custom(&p, &function, &pushforward, &zero(&p), &r), "a pullback has the type (i64, f64), expected ((), f64)"),
+        (custom(&p, &function, &pushforward, &e(Node::Fst(forward), &dp), &r), "of index 0 has"),
+        (custom(&p, &x(3, &r), &pushforward, &pullback, &r), "is not in scope: there are 3"),
+    ]);
+    let number = array_t(0, f64_t());
+    let (p, r) = (vector_t(), number.clone());
+    let at = |d: &RawTy| RawTy::pair(p.clone(), RawTy::pair(r.clone(), d.clone()));
+    let custom = |arg: &Ac, function: &Ac, pushforward: &Ac, pullback: &Ac, t: &RawTy| {
+        a(AForm::Custom(Box::new([arg.clone(), function.clone(), pushforward.clone(), pullback.clone()])), t)
+    };
+    let literal = |t: &RawTy| {
+        let f = f1(&zero(&f64_t()));
+        op(RawAccOp::Generate { sh: zero(&t_shape(t)).relabel(), f }, t)
+    };
+    let pushforward =
+        op(RawAccOp::Fst { a: op(RawAccOp::Snd { a: av(0, &at(&p)) }, &RawTy::pair(r.clone(), p.clone())) }, &r);
+    let pullback = op(RawAccOp::Fst { a: av(0, &at(&r)) }, &p);
+    let function = literal(&r);
+    check_acc(&custom(&literal(&p), &function, &pushforward, &pullback, &r)).unwrap();
+    rejects_accs(&[
+        (custom(&literal(&r), &function, &pushforward, &pullback, &r), "of index 0 has"),
+        (custom(&literal(&p), &function, &pushforward, &pullback, &p), "a function with a rule has the type"),
+        (custom(&literal(&p), &function, &literal(&p), &pullback, &r), "a pushforward has the type Array1<f64>"),
+        (custom(&literal(&p), &function, &pushforward, &literal(&r), &r), "a pullback has the type Array0<f64>"),
+        (custom(&literal(&p), &av(3, &r), &pushforward, &pullback, &r), "is not in scope: there are 3"),
+    ]);
+}
+
+/// The type of the shape of an array type.
+fn t_shape(t: &RawTy) -> RawTy {
+    match t {
+        RawTy::Array(p) => p.0.clone(),
+        _ => unreachable!("an array type"),
+    }
+}
+
+#[test]
 fn bound_variables_have_their_kinds() {
     // Terms of the wrong kind, which only the trusted module can build, where a variable is bound to them.
     let array_constant = e(Node::Const(Value::zero(&ElementTy::<Erased>(ty(f64_t())))), &vector_t());
