@@ -2,6 +2,7 @@
 
 use super::ids::{ArrayId, Reg, SiteId};
 use accel_core::ast::{Dir, Src, deep};
+use accel_core::error::Error;
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
 use index_vec::IndexVec;
@@ -61,6 +62,21 @@ pub struct Site {
     /// Whether the reads of this site are checked although they were proved to be within bounds. If such a check fails,
     /// the proof is wrong.
     pub proved: bool,
+    /// The dimensions of which the error of an index tells, as bits; 0 for all. A slice tells of those that the user has fixed.
+    pub fixed: u64,
+}
+
+impl Site {
+    /// The error of an index outside of an array.
+    pub fn out_of_bounds(&self, op: String, index: &[i64], shape: &[usize]) -> Error {
+        let all = || (0..u64::BITS).zip(index.iter().copied().zip(shape.iter().copied()));
+        let (mut index, mut shape): (Vec<_>, Vec<_>) =
+            all().filter(|(dim, _)| self.fixed >> dim & 1 == 1).map(|x| x.1).unzip();
+        if index.is_empty() {
+            (index, shape) = all().map(|x| x.1).unzip();
+        }
+        Error::OutOfBounds { op, index, shape }
+    }
 }
 
 /// A sequence of statements.

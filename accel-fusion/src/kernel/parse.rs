@@ -281,7 +281,7 @@ impl Parser {
             self.entry(sites.len())?;
             match self.advance() {
                 Token::Text(name) => {
-                    sites.push(Site { name: lookup::intern(&name), at: None, proved: self.accept("proved") });
+                    sites.push(Site { name: lookup::intern(&name), at: None, proved: self.accept("proved"), fixed: 0 });
                 }
                 _ => {
                     self.next -= 1;
