@@ -97,7 +97,7 @@ impl Pass<'_> {
             }
             Op::Loop { to, extents, body } => {
                 let (extents, dims) = self.extents(extents);
-                if self.is_deferred_to_its_consumer(to, &dims, body) {
+                if self.rewrites(CHAINS, s.site, |p| p.is_deferred_to_its_consumer(to, &dims, body)) {
                     self.define(to, &dims);
                     let p = Producer { code: body.clone(), work: body.work(), constants: None, is_view: false };
                     self.known.producers.insert(to[0], p);
