@@ -67,15 +67,19 @@ pub struct Site {
 }
 
 impl Site {
+    /// The dimensions that are fixed.
+    pub fn fixed_dimensions(&self) -> Vec<usize> {
+        (0..u64::BITS as usize).filter(|dim| self.fixed >> dim & 1 == 1).collect()
+    }
+
     /// The error of an index outside of an array.
     pub fn out_of_bounds(&self, op: String, index: &[i64], shape: &[usize]) -> Error {
-        let all = || (0..u64::BITS).zip(index.iter().copied().zip(shape.iter().copied()));
-        let (mut index, mut shape): (Vec<_>, Vec<_>) =
-            all().filter(|(dim, _)| self.fixed >> dim & 1 == 1).map(|x| x.1).unzip();
-        if index.is_empty() {
-            (index, shape) = all().map(|x| x.1).unzip();
+        let of = |told: &[usize]| told.iter().filter_map(|dim| Some((*index.get(*dim)?, *shape.get(*dim)?))).unzip();
+        let (mut told, mut within): (Vec<_>, Vec<_>) = of(&self.fixed_dimensions());
+        if told.is_empty() {
+            (told, within) = (index.to_vec(), shape.to_vec());
         }
-        Error::OutOfBounds { op, index, shape }
+        Error::OutOfBounds { op, index: told, shape: within }
     }
 }
 
