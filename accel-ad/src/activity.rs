@@ -11,6 +11,7 @@
 
 use crate::builders::has_tangent;
 use accel_core::ast::*;
+use accel_core::pass::{array_uses, arrays_of_code};
 use frunk::{HCons, HNil};
 use std::rc::Rc;
 
@@ -41,7 +42,7 @@ impl Activity {
         }
     }
     /// The second component.
-    fn snd(&self) -> Activity {
+    pub fn snd(&self) -> Activity {
         match self {
             Activity::Pair(p) => p.1.clone(),
             whole => whole.clone(),
@@ -75,17 +76,23 @@ pub fn of_parts<P, R>(parts: &Acc<HCons<P, HNil>, R>) -> Activity {
     argument.remove(0)
 }
 
-/// Marks as active the parts of the variables that `parts` returns where `result` is active.
+/// The parts of the state that a step of a loop needs to compute the results of this activity. The step is a function of the state and a
+/// row.
+pub fn needed_of_state<A, S, P, R>(step: &Acc<HCons<(S, P), A>, R>, result: Activity) -> Activity {
+    let mut argument = vec![Activity::Passive];
+    demand(step, result, &mut argument);
+    argument.remove(0).fst()
+}
+
+/// Marks as active the parts of the variables that `parts` returns where `result` is active, or uses to compute these. Other variables
+/// than the last ones, of which there are levels, do not matter.
 fn demand<A, R>(parts: &Acc<A, R>, result: Activity, variables: &mut Levels) {
     fresh2(|a, r| deep(|| demand_(&parts.cast_env(name(a)).cast(name(r)), result, variables)))
 }
 
 fn demand_<'a, 'r>(parts: &Acc<X<'a>, X<'r>>, result: Activity, variables: &mut Levels) {
     fresh1(|n| match parts.view(n) {
-        AccView::Var(i) => {
-            let level = variables.len() - 1 - i.depth();
-            variables[level] = variables[level].or(&result);
-        }
+        AccView::Var(i) => needs(i.depth(), result, variables),
         AccView::Let(b, body, _) => {
             variables.push(Activity::Passive);
             demand(&body, result, variables);
@@ -98,9 +105,30 @@ fn demand_<'a, 'r>(parts: &Acc<X<'a>, X<'r>>, result: Activity, variables: &mut 
             demand(&a, result.fst(), variables);
             demand(&b, result.snd(), variables);
         }
-        // Nothing else returns parts of an argument.
-        AccView::Use(_) | AccView::While(_) | AccView::Loop(..) | AccView::Op(_) => {}
+        _ if result.is_passive() => {}
+        AccView::Op(op) => op.visit(&mut Whole(variables)),
+        AccView::Use(_) | AccView::While(_) | AccView::Loop(..) => {
+            array_uses(parts, &mut |depth| needs(depth, Activity::Active, variables));
+        }
     })
+}
+
+fn needs(depth: usize, activity: Activity, variables: &mut Levels) {
+    if let Some(level) = variables.len().checked_sub(1 + depth) {
+        variables[level] = variables[level].or(&activity);
+    }
+}
+
+/// Marks as active what operands of an operation use, of which it needs all.
+struct Whole<'v>(&'v mut Levels);
+
+impl<A> AccVisit<A> for Whole<'_> {
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) {
+        arrays_of_code(e, &mut |depth| needs(depth, Activity::Active, self.0));
+    }
+    fn acc<T>(&mut self, a: &Acc<A, T>) {
+        demand(a, Activity::Active, self.0);
+    }
 }
 
 /// The activity of a repeated value: the least one that contains `start` and that `step` preserves.
@@ -180,6 +208,15 @@ fn of_loop<E, A, T>(
 /// The activity of an array that scalar code reads. Arrays outside of `arrays` are passive.
 fn read<A, R>(array: &Idx<A, R>, arrays: &[Activity]) -> Activity {
     arrays.len().checked_sub(1 + array.depth()).map_or(Activity::Passive, |level| arrays[level].clone())
+}
+
+/// A type's components that have tangents.
+pub fn differentiable<R>(t: &Ty<R>) -> Activity {
+    fresh1(|n| match t.view(n) {
+        TyView::Pair(a, b, _) => deep(|| Activity::pair(differentiable(&a), differentiable(&b))),
+        _ if has_tangent(t) => Activity::Active,
+        _ => Activity::Passive,
+    })
 }
 
 /// Calls `f` with one more variable.

@@ -30,6 +30,7 @@ use crate::stage::stage;
 use crate::validation::Validation;
 use crate::{checks, lower as lowering, separate_elements, simplify, strip};
 use accel_core::error::{Error, Result};
+use accel_core::pass::canonical_key::{self, ProgramKey};
 use accel_core::repr::{RawArray, RawExtents};
 use accel_core::{ast, print};
 use std::collections::{BTreeMap, BTreeSet};
@@ -369,6 +370,7 @@ pub struct Pipeline {
     program: ast::Program,
     target: Target,
     options: Options,
+    key: OnceLock<ProgramKey>,
     lowered: OnceLock<Result<Lowered>>,
 }
 
@@ -393,7 +395,7 @@ impl Pipeline {
 
     /// As [`new`](Self::new), but does nothing yet. Errors are those of the function that needs a result.
     pub fn lazy(program: &ast::Program, target: Target, options: Options) -> Pipeline {
-        Pipeline { program: program.clone(), target, options, lowered: OnceLock::new() }
+        Pipeline { program: program.clone(), target, options, key: OnceLock::new(), lowered: OnceLock::new() }
     }
 
     fn lowered(&self) -> Result<&Lowered> {
@@ -413,6 +415,11 @@ impl Pipeline {
     /// The typed program before the simplifier.
     pub fn program(&self) -> &ast::Program {
         &self.program
+    }
+
+    /// The key of the typed program before the simplifier.
+    pub fn key(&self) -> &ProgramKey {
+        self.key.get_or_init(|| canonical_key::program(&self.program))
     }
 
     /// The typed program after the simplifier.

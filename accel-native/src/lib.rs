@@ -65,6 +65,7 @@ pub use accel_fusion::pipeline::Options;
 use accel_fusion::pipeline::{Pipeline, Target};
 pub use kernels::Kernels;
 use std::sync::OnceLock;
+pub use threads::prepare as prepare_threads;
 use version::Tiers;
 use versions::Versions;
 

@@ -37,7 +37,8 @@ pub fn count() -> usize {
     rayon::current_num_threads()
 }
 
-/// Makes sure that this thread can use rayon: NOTE [Without a pool].
+/// Makes sure that this thread can use rayon, also in a forked child and in a process that cannot start threads. There, everything runs
+/// in the thread itself: NOTE [Without a pool] in `threads.rs`.
 pub fn prepare() {
     // The process with the pool; none if it could not be started.
     static POOL: OnceLock<Option<u32>> = OnceLock::new();

@@ -29,6 +29,8 @@ pub struct BuiltProgram {
     pub budget: Budget,
     /// The columns of the literals on the device.
     pub literals: Vec<Buffers>,
+    /// The numbers in a fault record.
+    pub record_length: usize,
     spare: Mutex<Spare>,
 }
 
@@ -62,7 +64,8 @@ impl BuiltProgram {
         let module = DeviceModule::new(&program, device, target)?;
         let literals = program.literals.iter().map(|a| upload(&module.device, a)).collect::<Result<_>>()?;
         let plan = Plan::new(analyse(&program));
-        Ok(BuiltProgram { module, plan, budget, program, literals, spare: Mutex::default() })
+        let record_length = record_length(&program);
+        Ok(BuiltProgram { module, plan, budget, program, literals, record_length, spare: Mutex::default() })
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {
@@ -108,7 +111,7 @@ impl BuiltProgram {
         if let Some(clean) = self.spare().records.pop() {
             return Ok(clean);
         }
-        let bytes = 8 * record_length(&self.program);
+        let bytes = 8 * self.record_length;
         let record = self.module.device.memory.plain(bytes).map_err(|_| no_memory("a record of faults"))?;
         self.module.device.queue.fill(mem(&record)?, &[0; 8], bytes)?;
         Ok(record)

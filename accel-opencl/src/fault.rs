@@ -3,7 +3,7 @@
 use crate::built_program::BuiltProgram;
 use crate::location::mem;
 use crate::memory::Buffer;
-use accel_codegen::fault::{READ, entry, error, record_length};
+use accel_codegen::fault::{READ, entry, error};
 use accel_core::error::Result;
 use accel_fusion::kernel::{ArrayId, Block, IndexVec, Instr, Program, SiteId, walk};
 
@@ -13,7 +13,7 @@ use accel_fusion::kernel::{ArrayId, Block, IndexVec, Instr, Program, SiteId, wal
 /// The first failure.
 pub fn check(code: &BuiltProgram, record: Option<&Buffer>, extents: &IndexVec<ArrayId, Vec<i64>>) -> Result<()> {
     let Some(record) = record else { return Ok(()) };
-    let mut numbers = vec![0i64; record_length(&code.program)];
+    let mut numbers = vec![0i64; code.record_length];
     // SAFETY: the numbers exist until the host has waited for the event, and nobody uses them.
     let done =
         unsafe { code.module.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };

@@ -8,7 +8,6 @@ use crate::location::{Array, mem};
 use crate::memory::Buffer;
 use crate::run::Enqueued;
 use crate::shapes::Shapes;
-use accel_codegen::fault::record_length;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, RawArray, RawExtents, ScalarType};
 use std::sync::Arc;
@@ -57,13 +56,7 @@ impl Transfer {
     /// Enqueues the transfer of the fault record, as the last column.
     fn record(&mut self, code: &BuiltProgram, record: &Option<Arc<Buffer>>) -> Result<()> {
         let Some(record) = record else { return Ok(()) };
-        self.column(
-            &code.module.device.queue,
-            ScalarType::I64,
-            record_length(&code.program),
-            None,
-            Some(record.clone()),
-        )
+        self.column(&code.module.device.queue, ScalarType::I64, code.record_length, None, Some(record.clone()))
     }
 
     /// Waits for all transfers, and returns the columns in the order of the requests.

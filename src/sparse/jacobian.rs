@@ -352,6 +352,7 @@ impl<A: Arrays> SparseJacobian<A> {
             tasks.push((from..to, part));
             rest = others;
         }
+        accel_native::prepare_threads();
         // For each line, the sums of the entries times the weights, and of the absolute values.
         let sums = tasks.into_par_iter().flat_map_iter(|(range, part)| {
             let mut values = part.iter_mut();

@@ -69,6 +69,51 @@ fn data_decides_about_steps() {
     });
 }
 
+/// Rows of a list have one shape. What no derivative is computed from is not listed, so it may grow or shrink.
+#[test]
+fn integers_in_the_state_change_their_shape() {
+    // A work list that says when the loop ends.
+    jacobian(Few(Any), |a: V| {
+        let (_, v) = awhile(
+            |(work, _): (Acc<Vector<i64>>, V)| work.len().lt(9),
+            |(work, v)| (concat(work, work), map(|x| x.sin() * 1.2, v)),
+            (fill(1, constant(7)), a),
+        );
+        v
+    });
+    // It shrinks, a matrix of booleans grows, and the number of steps is known.
+    jacobian(Few(Any), |a: V| {
+        let step = |(work, flags, v): (Acc<Vector<i64>>, Acc<Matrix<bool>>, V)| {
+            (skip(1, work), concat(flags, flags), map(|x| x * x * 0.4 + 0.1, v))
+        };
+        let (work, _, v) = aiterate(3, step, (iota(4), fill((2, 1), constant(true)), a));
+        map(|x| x * work.at(0).cast::<f64>(), v)
+    });
+    // Integers of a shape that stays may be read.
+    jacobian(Few(NonEmpty), |a: V| {
+        let step = |(work, places, v): (Acc<Vector<i64>>, Acc<Vector<i64>>, V)| {
+            let n = a.shape();
+            let next = generate(n, |k| v.at(places.at(k)) * v.at(k));
+            (concat(work, places), map(|k| (k + 1) % n, places), next)
+        };
+        aiterate(3, step, (iota(2), iota(a.shape()), a)).2
+    });
+}
+
+/// What the derivative needs is listed, and has to keep its shape.
+#[test]
+fn integers_that_derivatives_need_keep_their_shape() {
+    let f = afun(|a: V| {
+        let step = |(work, v): (Acc<Vector<i64>>, V)| {
+            let all = the(sum(work)).cast::<f64>();
+            (concat(work, work), map(|x| x * x * all, v))
+        };
+        sum(aiterate(3, step, (iota(2), a)).1)
+    });
+    let found = run(grad(&f), &Array::vector(vec![0.5, 0.25])).unwrap_err().to_string();
+    assert!(found.contains("`aiterate` at") && found.contains("arrays of one shape in every step"), "{found}");
+}
+
 fn the_number(x: Number) -> Number {
     map(|x| x * x, x)
 }

@@ -6,6 +6,7 @@
 //! once for each loop around, so contains no more than the program.
 
 use super::code::{ACode, AEmitted};
+use crate::activity::{Activity, differentiable, needed_of_state};
 use crate::builders::{fun1, has_tangent, index_op, int, unit};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays, rename_custom};
@@ -142,6 +143,10 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
 /// which the dual of the step computes everything else again. The last component of the state of a `while` loop is the
 /// number of steps; the dual takes as many. If no dual needs them, the simplifier drops the lists.
 ///
+/// NOTE \[Discrete states\]: rows of a list have one shape, but an array of integers that decides when a loop ends may have another one
+/// in each step. If no state or entry that has a tangent is computed from it, the dual does not need it, and the list contains the initial
+/// one instead.
+///
 /// Emits a loop in normal form, and its result.
 fn loop_<'m, B, A0, A, S, P, Y>(
     w: &ALoop<A0, S, P, Y>,
@@ -178,11 +183,39 @@ fn listed<'m, B, A0, A, S, P, Y>(
             Trips::While(cond) => Trips::While(inner(cond, &env.below(w.init.ty()))),
             Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &env), *dir),
         };
-        let next = Acc::var(&Idx::zero(w.body.ty()));
-        let entry = Acc::pair(&next.snd(), &argument.fst().weaken(&Thinning::shift()));
-        let body = inner(&Acc::let_(&w.body, &Acc::pair(&next.fst(), &entry)), &env.below(&t));
+        let body = inner(&w.body, &env.below(&t));
+        let next = Acc::var(&Idx::zero(body.ty()));
+        let mut state = argument.fst();
+        if has_discrete_arrays(state.ty()) {
+            let needed = needed_of_state(&w.body, differentiable(w.body.ty()));
+            state = listed_state(&state, &Acc::var(&init).weaken(&Thinning::shift()), &needed);
+        }
+        let entry = Acc::pair(&next.snd(), &state.weaken(&Thinning::shift()));
+        let body = Acc::let_(&body, &Acc::pair(&next.fst(), &entry));
         let loop_ = ALoop { user: w.user, trips, init: Acc::var(&init), xs: Acc::var(&xs.var), body };
         then(&xs, &Acc::loop_(&loop_, at), m)
+    })
+}
+
+/// Whether a state contains arrays of numbers without tangents.
+fn has_discrete_arrays<S>(t: &Ty<S>) -> bool {
+    fresh1(|n| match t.view(n) {
+        TyView::Pair(a, b, _) => deep(|| has_discrete_arrays(&a) || has_discrete_arrays(&b)),
+        TyView::Arr(sh, ..) => sh.raw().width() > 0 && !has_tangent(t),
+        _ => false,
+    })
+}
+
+/// The state that a loop lists: NOTE \[Discrete states\].
+fn listed_state<A, S>(state: &Acc<A, S>, init: &Acc<A, S>, needed: &Activity) -> Acc<A, S> {
+    fresh1(|n| match state.ty().view(n) {
+        TyView::Pair(_, _, q) => deep(|| {
+            let (state, init) = (state.cast(q), init.cast(q));
+            let first = listed_state(&state.fst(), &init.fst(), &needed.fst());
+            Acc::pair(&first, &listed_state(&state.snd(), &init.snd(), &needed.snd())).cast(q.sym())
+        }),
+        _ if needed.is_passive() && has_discrete_arrays(state.ty()) => init.clone(),
+        _ => state.clone(),
     })
 }
 

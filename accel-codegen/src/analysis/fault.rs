@@ -98,8 +98,8 @@ fn told(
             let is_inner = kind == READ && at.at.is_none() && Some(site) != statement;
             let op = if is_inner { format!("`{}` in {}", at.name, program.sites[statement?]) } else { op };
             let array = array(2)?;
-            let index = numbers(program.arrays[array].rank)?.to_vec();
-            let error = Error::OutOfBounds { op, index, shape: shape(array) };
+            let index = numbers(program.arrays[array].rank)?;
+            let error = at.out_of_bounds(op, index, &shape(array));
             if at.proved { scalar_evaluation::failed_proof(&error) } else { error }
         }
         NEGATIVE => Error::Shape {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn records_of_nothing_that_there_is() {
-        let sites = ["map", "index"].map(|name| Site { name, at: None, proved: false }).into_iter().collect();
+        let sites = ["map", "index"].map(|name| Site { name, at: None, proved: false, fixed: 0 }).into_iter().collect();
         let program =
             Program { arrays: index_vec![ArrayInfo { rank: 2, columns: vec![] }], sites, ..Program::default() };
         let error = |record: &[i64]| error(&program, record, Some(SiteId::new(0)), |_| vec![3, 4]).to_string();

@@ -35,7 +35,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         Op::Backpermute { sh, f, a } => backpermute(shape(sh)?, slots.get(*a)?, machine(f)?, place),
         Op::Argsort { a } => argsort(slots.get(*a)?, place),
         Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
-        Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
+        Op::Replicate { kept, slx, a } => replicate(kept, &value(slx)?, slots.get(*a)?, place),
         Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
         Op::Copy(_)
         | Op::Cond { .. }
@@ -344,9 +344,9 @@ fn reshape(sh: RawExtents, a: &RawArray, place: Place) -> Result<RawArray> {
     Ok(RawArray { extents: sh, columns: a.columns.clone() })
 }
 
-fn replicate(kept: &[bool], added: &[usize], a: &RawArray, place: Place) -> Result<RawArray> {
-    let (mut old, mut new) = (a.extents.iter(), added.iter());
-    let sh: RawExtents = kept.iter().filter_map(|k| if *k { old.next() } else { new.next() }).copied().collect();
+fn replicate(kept: &[bool], added: &[Scalar], a: &RawArray, place: Place) -> Result<RawArray> {
+    let (mut old, mut new) = (a.extents.iter().map(|n| Scalar::I64(*n as i64)), added.iter().copied());
+    let sh = extents(place, kept.iter().filter_map(|k| if *k { old.next() } else { new.next() }))?;
     let mut out = Output::like(a, sh.clone(), place)?;
     for_each_index(&sh, |i, index| {
         let from = index.iter().zip(kept).filter(|(_, kept)| **kept).map(|(i, _)| *i);

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::array::{Array, Matrix, Vector};
 use crate::repr::Agreement;
-use crate::types::{Elt, Shape, Snoc};
+use crate::types::{Elt, Shape, Snoc, Z};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
@@ -154,7 +154,8 @@ impl<Sh: Shape, T: Elt> Acc<Array<Snoc<Sh>, T>> {
         let site = ("squeeze", Location::caller());
         let _site = attribute_to(site.0, site.1);
         let xs = self.axis::<K>();
-        slice_inner(0, agree_shapes(site, Agreement::Size, 1i64.into_shape(), index_head(shape(xs)).into_shape(), xs))
+        let bounds = |_| (1i64.to_exp(), 1i64.to_exp());
+        slice_inner(0, bounded::<Snoc<Z>, _, _>(site, &[index_head(shape(xs))], bounds, xs))
     }
 }
 

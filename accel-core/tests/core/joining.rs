@@ -162,7 +162,7 @@ fn turned_and_repeated() {
         (&a, &b, &c),
         &(m.clone(), m.clone(), m.clone()),
     );
-    failure(|a: C| a.squeeze::<1>(), &a, &["`squeeze` at ", "2 elements"]);
+    failure(|a: C| a.squeeze::<1>(), &a, &["`squeeze` at ", "at most 1, found 2"]);
     let grid = |v: V, w: V| meshgrid(v, w);
     let (v, w) = (&Array::vector(vec![1, 2, 3]), &Array::vector(vec![10, 20]));
     let coordinates = (

@@ -545,7 +545,8 @@ impl Evaluator<'_> {
                 return Ok(());
             }
             let Some(at) = offset(out.extents.iter().copied(), found[1..].iter().copied())? else {
-                return Err(out_of_bounds(self.p.sites[site].to_string(), &found[1..], out.extents.to_vec()));
+                let site = &self.p.sites[site];
+                return Err(out_of_bounds(site, site.to_string(), &found[1..], &out.extents));
             };
             let combined = comb.call(&[get.call(index)?, element(&out, at)?].concat())?;
             set_all(&mut out, at, combined)

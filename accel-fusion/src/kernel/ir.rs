@@ -2,6 +2,7 @@
 
 use super::ids::{ArrayId, Reg, SiteId};
 use accel_core::ast::{Dir, Src, deep};
+use accel_core::error::Error;
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
 use index_vec::IndexVec;
@@ -61,6 +62,25 @@ pub struct Site {
     /// Whether the reads of this site are checked although they were proved to be within bounds. If such a check fails,
     /// the proof is wrong.
     pub proved: bool,
+    /// The dimensions of which the error of an index tells, as bits; 0 for all. A slice tells of those that the user has fixed.
+    pub fixed: u64,
+}
+
+impl Site {
+    /// The dimensions that are fixed.
+    pub fn fixed_dimensions(&self) -> Vec<usize> {
+        (0..u64::BITS as usize).filter(|dim| self.fixed >> dim & 1 == 1).collect()
+    }
+
+    /// The error of an index outside of an array.
+    pub fn out_of_bounds(&self, op: String, index: &[i64], shape: &[usize]) -> Error {
+        let of = |told: &[usize]| told.iter().filter_map(|dim| Some((*index.get(*dim)?, *shape.get(*dim)?))).unzip();
+        let (mut told, mut within): (Vec<_>, Vec<_>) = of(&self.fixed_dimensions());
+        if told.is_empty() {
+            (told, within) = (index.to_vec(), shape.to_vec());
+        }
+        Error::OutOfBounds { op, index: told, shape: within }
+    }
 }
 
 /// A sequence of statements.

@@ -46,4 +46,5 @@ pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
 pub use uses::{arrays_mentioned, arrays_read, follows};
 pub use verify::{Verified, verify};
-pub use walk::{walk, walk_mut};
+pub(crate) use walk::visit;
+pub use walk::{visits, walk, walk_mut};

@@ -280,7 +280,14 @@ impl Parser {
             self.entry(sites.len())?;
             match self.advance() {
                 Token::Text(name) => {
-                    sites.push(Site { name: lookup::intern(&name), at: None, proved: self.accept("proved") });
+                    let (name, proved) = (lookup::intern(&name), self.accept("proved"));
+                    let mut fixed = 0;
+                    if self.accept("fixed") {
+                        self.expect("[")?;
+                        let bit = |p: &mut Self| p.word("a dimension", |w| 1u64.checked_shl(w.parse().ok()?));
+                        fixed = self.list("]", bit)?.into_iter().fold(0, |all, bit| all | bit);
+                    }
+                    sites.push(Site { name, at: None, proved, fixed });
                 }
                 _ => {
                     self.next -= 1;

@@ -21,6 +21,7 @@
 //! | `-> a1, a2`, `-> x1` | the results of a block, of a scalar function, of a branch; the condition and the next state of a loop |
 //! | `@0` | the site of a statement or of a read |
 //! | `site 1 = "index" proved` | the site of reads that are checked although they were proved to be within bounds |
+//! | `site 2 = "slice" fixed [0]` | the site of a slice, which fixes the index in these dimensions |
 //! | `x1: f64 = a0[x0] @0 inside` | a read whose index was proved to be within bounds |
 //! | `x3: f64 = if x0 { -> x1 } else { -> x2 }` | a branch that merges `x1` and `x2` |
 //! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` starts with `x0` |
@@ -347,7 +348,8 @@ impl Printer<'_> {
         for (k, site) in p.sites.iter_enumerated() {
             let at = site.at.map(|at| format!(" // {at}")).unwrap_or_default();
             let proved = if site.proved { " proved" } else { "" };
-            self.line(&format!("site {k} = {:?}{proved}{at}", site.name));
+            let fixed = if site.fixed == 0 { String::new() } else { format!(" fixed {:?}", site.fixed_dimensions()) };
+            self.line(&format!("site {k} = {:?}{proved}{fixed}{at}", site.name));
         }
         for (k, a) in p.literals.iter().enumerate() {
             self.line(&format!("literal {k} = {}", literal(a)));

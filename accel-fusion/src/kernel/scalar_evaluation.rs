@@ -243,7 +243,7 @@ impl<'e, S: Store> ScalarEvaluator<'e, S> {
             None if site != self.site => format!("`{}` in {stmt}", read.name),
             _ => read.to_string(),
         };
-        let error = out_of_bounds(op, &self.get(index), extents);
+        let error = out_of_bounds(&read, op, &self.get(index), &extents);
         if inside || read.proved { failed_proof(&error) } else { error }
     }
 }
@@ -290,11 +290,9 @@ pub(super) fn offset(
     Ok(Some(at))
 }
 
-pub(super) fn out_of_bounds(op: String, index: &[Scalar], shape: Vec<usize>) -> Error {
-    match index.iter().map(|i| int(*i)).collect() {
-        Ok(index) => Error::OutOfBounds { op, index, shape },
-        Err(e) => e,
-    }
+pub(super) fn out_of_bounds(site: &Site, op: String, index: &[Scalar], shape: &[usize]) -> Error {
+    let index = index.iter().map(|i| int(*i)).collect::<Result<Vec<_>>>();
+    index.map_or_else(|e| e, |index| site.out_of_bounds(op, &index, shape))
 }
 
 /// The number of elements of an array that the operation `place` makes. As in the interpreter, an extent of 0 does not

@@ -2,7 +2,7 @@
 
 use super::ids::{ArrayId, Reg};
 use super::ir::{Block, Instr, Op, ScalarFn, Trips};
-use super::walk::walk;
+use super::walk::{visit, walk};
 use std::collections::BTreeSet;
 
 /// Adds the arrays whose elements the instructions read, including inner instructions.
@@ -79,6 +79,7 @@ impl Op {
 
     /// Adds all arrays that the operation and its blocks use in any way, including those that the blocks define.
     pub fn used_arrays(&self, found: &mut BTreeSet<ArrayId>) {
+        visit();
         let own = |op: &Op, found: &mut BTreeSet<ArrayId>| {
             op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, found));
             op.arrays_used_whole(found);

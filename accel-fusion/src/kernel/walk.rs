@@ -2,6 +2,24 @@
 //! see NOTE [Deep nests].
 
 use super::ir::{Block, Instr, Stmt};
+use std::cell::Cell;
+
+thread_local! {
+    static VISITS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts a visit of a statement or of the name of an extent, in debug builds.
+pub(crate) fn visit() {
+    if cfg!(debug_assertions) {
+        VISITS.set(VISITS.get() + 1);
+    }
+}
+
+/// How many statements and names of extents the passes of this thread have visited. Only debug builds count them. Tests of how the work
+/// of passes grows with programs compare such numbers, which are the same in each run, unlike times.
+pub fn visits() -> u64 {
+    VISITS.get()
+}
 
 /// All instructions, each before its inner instructions.
 pub fn walk(instrs: &[Instr]) -> impl Iterator<Item = &Instr> {
@@ -42,6 +60,7 @@ impl Block {
                     continue;
                 };
                 open.extend(s.op.blocks().into_iter().rev().map(|b| b.stmts.iter()));
+                visit();
                 return Some(s);
             }
         })
@@ -52,6 +71,7 @@ impl Block {
         let mut open = vec![self];
         while let Some(b) = open.pop() {
             for s in &mut b.stmts {
+                visit();
                 f(s);
                 open.extend(s.op.blocks_mut());
             }

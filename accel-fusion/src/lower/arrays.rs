@@ -46,7 +46,7 @@ impl Lower {
         Tree::of(t, &mut || self.array(infos.next().expect("as many arrays as the type has")))
     }
     fn site(&mut self, name: &'static str, at: Src) -> SiteId {
-        self.program.sites.push(Site { name, at, proved: false })
+        self.program.sites.push(Site { name, at, proved: false, fixed: 0 })
     }
     fn stmt(&mut self, op: Op, site: SiteId) {
         self.open.last_mut().expect("a block is open").stmts.push(Stmt { op, site })
@@ -214,6 +214,8 @@ impl Lower {
                 let array = self.acc(a, env).leaf();
                 let slx = self.scalars(env).closed(slx);
                 let site = self.site("slice", at);
+                let fixed = spec.kept().iter().zip(0..u64::BITS).filter(|(kept, _)| !**kept);
+                self.program.sites[site].fixed = fixed.map(|(_, dim)| 1 << dim).sum();
                 // Reads check the index, too, but there are none if the result has no elements. Rows of loops are not checked twice.
                 let is_outside = self.open.len() == 1;
                 if is_outside && spec.kept().contains(&true) {

@@ -191,7 +191,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let index = self.exp(b, ix, env).leaves();
                 let to = registers(b, t.raw());
                 let array = self.arrays.get(a).leaf();
-                let site = self.sites.push(Site { name: "index", at: *at, proved: false });
+                let site = self.sites.push(Site { name: "index", at: *at, proved: false, fixed: 0 });
                 b.emit(Instr::Read { to: to.leaves(), array, index, site, inside: false });
                 to
             }
@@ -204,7 +204,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let token = self.exp(b, token, env);
                 let index = self.exp(b, ix, env).leaves();
                 let values = self.exp(b, value, env).leaves();
-                let site = self.sites.push(Site { name: "emit", at: *at, proved: false });
+                let site = self.sites.push(Site { name: "emit", at: *at, proved: false, fixed: 0 });
                 b.emit(Instr::Emit { to: self.sums[to.position()], index, values, site, inside: false });
                 token
             }

@@ -85,6 +85,7 @@ use crate::kernel::builder::Builder;
 use crate::kernel::{Program, ScalarFn};
 use crate::stage::stage;
 use accel_core::error::Result;
+use accel_core::print;
 use accel_core::repr::Scalar;
 
 /// Specialises a scalar function to one value of an index: parameter `param` is `value`. The parameters stay as they
@@ -142,6 +143,7 @@ impl Fusion<'_> {
                     program = step("selections", before.as_ref(), program, &facts)?;
                     break;
                 }
+                print::dump_with("rules", || fuse::rewrites::SORTS.into());
                 program = moved;
             }
         }

@@ -10,6 +10,7 @@ mod fusion;
 mod hoisted_checks;
 mod recomputed_operands;
 mod recurrences;
+mod scale;
 mod scans;
 mod scatters;
 mod selections;

@@ -10,7 +10,7 @@
 use super::folder::{EXTENTS, Folder, PROGRAM};
 use super::{Key, contents, file_name, folder, limit, store};
 use accel_core::error::Result;
-use accel_core::pass::canonical_key::{self, ProgramKey};
+use accel_core::pass::canonical_key::ProgramKey;
 use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::{Optimized, Options, PASSES, Pipeline};
 use sha2::{Digest, Sha256};
@@ -32,18 +32,18 @@ pub(crate) fn optimized(pipeline: &Pipeline, extents: Option<&InputExtents>) -> 
     let limit = limit()?;
     let options = pipeline.options();
     let Some(folder) = (limit > 0 && is_usual(options)).then(folder).flatten() else { return not_stored() };
-    let program = canonical_key::program(pipeline.program());
+    let program = pipeline.key();
     if program.large.iter().map(|c| c.bytes()).sum::<usize>() > LARGEST {
         return not_stored();
     }
-    let key = key(&program, &format!("{options:?} {extents:?}"));
+    let key = key(program, &format!("{options:?} {extents:?}"));
     let name = file_name(&key, PROGRAM);
-    if let Some((found, file)) = stored(&folder, &name, &key, &program) {
+    if let Some((found, file)) = stored(&folder, &name, &key, program) {
         tracing::debug!(name, "an optimised program in the cache");
         return Ok((found, Some(file)));
     }
     let optimized = optimized()?;
-    let bytes = optimized.complete.then(|| optimized.to_bytes(&program)).flatten();
+    let bytes = optimized.complete.then(|| optimized.to_bytes(program)).flatten();
     let stored = bytes.and_then(|bytes| store(&folder, &name, &key, bytes, limit));
     Ok((optimized, stored))
 }
@@ -63,12 +63,12 @@ pub(crate) struct KnownProgram {
 impl KnownProgram {
     /// The program of a pipeline, if it is stored at all.
     pub fn new(pipeline: &Pipeline) -> Option<KnownProgram> {
-        let (limit, program) = (limit().ok()?, canonical_key::program(pipeline.program()));
+        let (limit, program) = (limit().ok()?, pipeline.key());
         let is_stored = limit > 0
             && is_usual(pipeline.options())
             && program.large.iter().map(|c| c.bytes()).sum::<usize>() <= LARGEST;
         let folder = is_stored.then(folder).flatten()?;
-        Some(KnownProgram { folder, limit, key: key(&program, &format!("{:?} extents", pipeline.options())) })
+        Some(KnownProgram { folder, limit, key: key(program, &format!("{:?} extents", pipeline.options())) })
     }
 
     /// The extents that all runs had in common, if there was one.
@@ -135,14 +135,16 @@ mod tests {
         Pipeline::lazy(prog.program().unwrap(), Target::Processor, Options::default())
     }
 
-    /// A program with places in the source, assumptions, and an array of many elements.
+    /// A program with places in the source, one of which is that of a slice, assumptions, and an array of many elements.
     fn program(shift: f64) -> Afun<Vector<f64>, Vector<f64>> {
         let table: Vec<f64> = (0..1000).map(|i| i as f64 + shift).collect();
         afun(move |xs: Acc<Vector<f64>>| {
             let table = use_(&Array::vector(table));
             let shifted = generate(xs.shape() - 2, |i| xs.at(i + 2) * table.at(i % 7));
             let total = sum(zip_with_min(|x, y| x * y, xs, shifted));
-            map(move |x| x + the(total) + shift, shifted)
+            let m = generate((2, xs.len()), |(i, j)| (xs.at(j) * i.cast::<f64>()).sin());
+            let rows = aiterate(3, |r: Acc<Vector<f64>>| zip_with(|x, y| x + y, r, slice((1, All), m)), xs);
+            map(move |x| x + the(total) + shift + the(sum(rows)), shifted)
         })
     }
 
@@ -152,40 +154,41 @@ mod tests {
         let folder = Folder::open(&dir.path().join("accel")).unwrap();
         for (k, assume) in [(1.0, true), (1.0, false), (2.0, true)] {
             let pipeline = pipeline(&program(k));
-            let program = canonical_key::program(pipeline.program());
+            let program = pipeline.key();
             assert_eq!(program.large.len(), 1);
-            let key = key(&program, &format!("{assume}"));
+            let key = key(program, &format!("{assume}"));
             let name = file_name(&key, PROGRAM);
-            assert!(stored(&folder, &name, &key, &program).is_none());
+            assert!(stored(&folder, &name, &key, program).is_none());
             let optimized = pipeline.optimized(assume).unwrap();
-            let mut bytes = optimized.to_bytes(&program).unwrap();
+            let mut bytes = optimized.to_bytes(program).unwrap();
             assert!(bytes.len() < 8000, "the array is not stored");
             let digest_of_file = digest(&key, &bytes);
             bytes.extend_from_slice(&digest_of_file);
             folder.store(&name, &bytes, 1 << 20).unwrap();
-            let (found, file) = stored(&folder, &name, &key, &program).unwrap();
+            let (found, file) = stored(&folder, &name, &key, program).unwrap();
             assert_eq!(file, digest_of_file);
             assert_eq!(found.program.to_string(), optimized.program.to_string());
+            assert!(found.program.sites.iter().any(|site| site.fixed == 1));
             assert_eq!(format!("{:?}", found.program.sites), format!("{:?}", optimized.program.sites));
             assert_eq!(format!("{:?}", found.conditions), format!("{:?}", optimized.conditions));
             // What is damaged is not used, whatever has been damaged.
             let damaged: [&[u8]; 4] = [&[], &bytes[..bytes.len() / 2], &[&bytes[..], b"x"].concat(), &bytes[1..]];
             for bad in damaged {
                 folder.store(&name, bad, 1 << 20).unwrap();
-                assert!(stored(&folder, &name, &key, &program).is_none());
+                assert!(stored(&folder, &name, &key, program).is_none());
             }
             for cut in (0..bytes.len() - 32).step_by(97) {
                 let mut bad = bytes[..cut].to_vec();
                 bad.extend_from_slice(&digest(&key, &bytes[..cut]));
                 folder.store(&name, &bad, 1 << 20).unwrap();
-                assert!(stored(&folder, &name, &key, &program).is_none(), "{cut}");
+                assert!(stored(&folder, &name, &key, program).is_none(), "{cut}");
             }
         }
     }
 
     #[test]
     fn everything_that_matters_is_part_of_the_key() {
-        let keys = |k: f64, options: &str| key(&canonical_key::program(pipeline(&program(k)).program()), options);
+        let keys = |k: f64, options: &str| key(pipeline(&program(k)).key(), options);
         assert_eq!(keys(1.0, "a"), keys(1.0, "a"));
         assert_ne!(keys(1.0, "a"), keys(2.0, "a"));
         assert_ne!(keys(1.0, "a"), keys(1.0, "b"));

@@ -1,6 +1,7 @@
 //! Processes that cannot start threads.
 
 use super::machine::{Machine, end};
+use accel::SparsePattern;
 use accel::prelude::*;
 use std::process::Command;
 
@@ -26,6 +27,10 @@ fn large_arrays() {
     let started = std::thread::Builder::new().spawn(|| {});
     let stack = std::env::var("RUST_MIN_STACK").ok().and_then(|bytes| bytes.parse::<u64>().ok());
     assert_eq!(started.is_err(), stack.is_some_and(|bytes| bytes > 1 << 40), "whether there are threads");
+    let squares = afun(|xs: Acc<Vector<f64>>| map(|x| x * x, xs));
+    let x = Array::vector(vec![1.0, 2.0, 3.0]);
+    let jacobian = sparse_jacobian(&squares, SparsePattern::of(&squares, &x).unwrap()).unwrap().run(&x).unwrap();
+    assert_eq!(jacobian.values(), [2.0, 4.0, 6.0]);
     let n = 300_000i64;
     let xs = Array::vector((0..n).map(|i| (i * 7919 % n) as f64).collect());
     let prog = afun(|xs: Acc<Vector<f64>>| {

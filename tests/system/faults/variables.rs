@@ -32,6 +32,38 @@ fn rules_are_left_out() {
 }
 
 #[test]
+fn rewrites_of_fusion_are_printed() {
+    let machine = Machine::new();
+    let tried = |without: &str| {
+        let mut part = Command::new(std::env::current_exe().unwrap());
+        machine.environment(&mut part);
+        part.env("ACCEL_DUMP", "rules").env("ACCEL_WITHOUT", without).env("ACCEL_BACKEND", "native");
+        part.args(["--exact", "faults::variables::scattered_chained_and_sorted", "--ignored", "--nocapture"]);
+        let output = end(&mut part);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let all = ["scatter, in `permute`", "chains, in `map`", "sorts\n"];
+    let (printed, without) = (tried(""), tried("scatter,chains,sorts"));
+    for rule in all.map(|rule| format!("-- rules\n{rule}")) {
+        assert!(printed.contains(&rule), "{rule}: {printed}");
+        assert!(!without.contains(&rule), "{rule}: {without}");
+    }
+}
+
+#[test]
+#[ignore = "a part"]
+fn scattered_chained_and_sorted() {
+    let f = afun(|xs: Acc<Vector<f64>>| {
+        let reversed = permute(|new, _| new, fill(xs.len(), 0.0), |i| (true, xs.len() - 1 - i), xs);
+        let waves = map(|x| (x.sin(), x.cos()), xs);
+        let (sines, cosines) = (map(|(sine, _)| sine.exp(), waves), map(|(_, cosine)| cosine.exp(), waves));
+        (reversed, sort(xs), sum(sines), sum(cosines))
+    });
+    run(&f, &Array::vector(vec![3.0, 1.0, 2.0])).unwrap();
+}
+
+#[test]
 fn wrong_numbers_are_errors() {
     let machine = Machine::new();
     for bad in ["junk", " ", "-1", "1e9", "10M"] {

@@ -23,7 +23,7 @@
 //! Differences of such polynomials, and their values at the first and last index, are integers that no program
 //! computes. Their coefficients are computed without wrapping.
 
-use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program, divides_integers};
+use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program, divides_integers, visit};
 use crate::optimize::facts::poly::{Poly, Sym};
 use accel_core::repr::op::{Cmp, Int2, Num2, Op2};
 use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
@@ -162,17 +162,70 @@ pub struct Facts {
     numbers: HashMap<(Op2, Poly, Poly), usize>,
     /// Whether assumptions are allowed.
     assume: bool,
-    /// Extents that have another name: that of an extent that equals them, or a number.
-    equal: BTreeMap<Sym, Poly>,
+    /// Extents that are equal in each run.
+    equal: Names,
     /// The extents that are equal where the analysis is now, because a statement has compared them.
-    compared: BTreeMap<Sym, Poly>,
+    compared: Names,
+    /// For extents of lists, the number of rows, and the extent of each row: NOTE [Rows of lists].
+    rows: BTreeMap<Sym, (Poly, Poly)>,
+    /// The numbers of steps of the loops around the analysis.
+    steps: Vec<Poly>,
     assumptions: Assumptions,
+}
+
+/// Extents that have another name: that of an extent that equals them, or a number.
+#[derive(Clone, Default)]
+struct Names {
+    /// A number, or a smaller symbol, which may have a name itself.
+    all: BTreeMap<Sym, Poly>,
+    /// The symbols in the order in which they got their names.
+    order: Vec<Sym>,
+}
+
+impl Names {
+    /// The name that no other one stands for; `None` if the symbol has none.
+    fn of(&self, s: Sym) -> Option<&Poly> {
+        std::iter::successors(self.all.get(&s), |p| p.as_sym().and_then(|s| self.all.get(&s))).last()
+    }
+
+    /// The polynomial with these names in place of symbols.
+    fn replace<'n>(p: &Poly, name: impl Fn(Sym) -> Option<&'n Poly>) -> Poly {
+        let names: BTreeMap<Sym, &Poly> = p.symbols().filter_map(|s| Some((s, name(s)?))).collect();
+        names.into_iter().fold(p.clone(), |p, (s, by)| p.replace(s, by).unwrap_or(p))
+    }
+
+    fn normal(&self, p: &Poly) -> Poly {
+        Names::replace(p, |s| self.of(s))
+    }
+
+    /// Two extents, or an extent and a number, are equal: from now on, the number or the smaller symbol stands for both. Returns whether
+    /// they can be equal.
+    fn equate(&mut self, a: &Poly, b: &Poly) -> bool {
+        let root = |p: &Poly| p.as_sym().and_then(|s| self.of(s)).unwrap_or(p).clone();
+        let (a, b) = (root(a), root(b));
+        let (name, s) = match (a.as_sym(), b.as_sym()) {
+            (Some(x), Some(y)) if x < y => (a, y),
+            (Some(x), _) => (b, x),
+            (None, Some(y)) => (a, y),
+            (None, None) => return a == b,
+        };
+        if name.as_sym() != Some(s) {
+            self.all.insert(s, name);
+            self.order.push(s);
+        }
+        true
+    }
+
+    /// Forgets all but the first names.
+    fn truncate(&mut self, len: usize) {
+        self.order.drain(len.min(self.order.len())..).for_each(|s| _ = self.all.remove(&s));
+    }
 }
 
 /// The state of the facts at some time: see [`Facts::mark`].
 pub struct Mark {
     arrays: usize,
-    equal: BTreeMap<Sym, Poly>,
+    equal: usize,
     assumptions: Assumptions,
 }
 
@@ -263,8 +316,10 @@ impl Facts {
             nodes: vec![],
             numbers: HashMap::new(),
             assume,
-            equal: BTreeMap::new(),
-            compared: BTreeMap::new(),
+            equal: Names::default(),
+            compared: Names::default(),
+            rows: BTreeMap::new(),
+            steps: vec![],
             assumptions: Assumptions::default(),
         };
         nothing.restricted_to(p)
@@ -282,18 +337,20 @@ impl Facts {
             dims,
             columns: p.arrays.iter().map(|a| a.columns.len()).collect(),
             given: p.inputs.iter().copied().collect(),
+            rows: BTreeMap::new(),
             ..self
         }
     }
     /// Records the current state of what can be undone.
     pub fn mark(&self) -> Mark {
-        Mark { arrays: self.dims.len(), equal: self.equal.clone(), assumptions: self.assumptions.clone() }
+        Mark { arrays: self.dims.len(), equal: self.equal.order.len(), assumptions: self.assumptions.clone() }
     }
     /// Forgets arrays and assumptions since `mark`. The extents of other arrays that were set since must be set again.
     pub fn reset(&mut self, mark: Mark) {
         self.dims.truncate(mark.arrays);
         self.columns.truncate(mark.arrays);
-        (self.equal, self.assumptions) = (mark.equal, mark.assumptions);
+        self.equal.truncate(mark.equal);
+        self.assumptions = mark.assumptions;
     }
     /// The number of assumptions.
     pub fn assumed(&self) -> usize {
@@ -455,13 +512,30 @@ impl Facts {
         Poly::sym(Sym::Node(self.nodes.len() - 1))
     }
 
+    /// The value by the names of extents.
     fn normal(&self, p: &Poly) -> Poly {
-        let by = |p: &Poly, equal: &BTreeMap<Sym, Poly>| {
-            let replaced: BTreeMap<Sym, &Poly> = p.symbols().filter_map(|s| Some((s, equal.get(&s)?))).collect();
-            let replace = |p: Poly, (s, by): (Sym, &Poly)| p.replace(s, by).unwrap_or(p);
-            replaced.into_iter().fold(p.clone(), replace)
-        };
-        by(&by(p, &self.equal), &self.compared)
+        visit();
+        Names::replace(&self.equal.normal(p), |s| self.name(s))
+    }
+
+    /// The name of an extent where the analysis is now.
+    fn name(&self, mut s: Sym) -> Option<&Poly> {
+        let next = |s: Sym| self.compared.of(s).or_else(|| self.extent_of_row(s));
+        let mut name = next(s)?;
+        // An extent of a row can be that of a later array. All other names are smaller symbols or numbers, so this ends.
+        while let Some(smaller) = name.as_sym().filter(|n| *n < s)
+            && let Some(other) = next(smaller)
+        {
+            (s, name) = (smaller, other);
+        }
+        Some(name)
+    }
+
+    /// If this is an extent of a list of as many rows as a loop here has steps, the extent of a row.
+    fn extent_of_row(&self, s: Sym) -> Option<&Poly> {
+        let (number, extent) = self.rows.get(&s)?;
+        let known = |p: &Poly| self.compared.normal(&self.equal.normal(p));
+        self.steps.iter().any(|n| n == number || known(n) == known(number)).then_some(extent)
     }
 
     /// The value of an operation, if more is known of it than the operation.
@@ -528,7 +602,7 @@ impl Facts {
             Some(Sym::Extent(a, _)) => self.given.contains(&a),
             _ => p.as_constant().is_some(),
         };
-        let may = self.assume && given(a) && given(b) && equate(&mut self.equal, a, b);
+        let may = self.assume && given(a) && given(b) && self.equal.equate(a, b);
         if may {
             self.assumptions.zero.insert(a.plus(b, -1));
         }
@@ -540,23 +614,34 @@ impl Facts {
         let is_extent = |p: &Poly| matches!(p.as_sym(), Some(Sym::Extent(..)));
         let [a, b] = [a, b].map(|p| self.normal(p));
         if is_extent(&a) && is_extent(&b) {
-            equate(&mut self.compared, &a, &b);
+            self.compared.equate(&a, &b);
         }
     }
-    /// An extent is equal to a number where the analysis is now.
-    pub fn name(&mut self, a: ArrayId, dim: usize, n: &Poly) {
-        let own = Poly::sym(Sym::Extent(a, dim));
-        if self.normal(&own) == own {
-            equate(&mut self.compared, &own, n);
-        }
+    /// The rows of a list have these extents.
+    pub fn set_rows(&mut self, list: ArrayId, rows: Vec<Poly>) {
+        let number = self.dims(list).swap_remove(0);
+        let own = |(k, n)| (Sym::Extent(list, k + 1), (number.clone(), n));
+        self.rows.extend(rows.into_iter().enumerate().map(own));
     }
-    /// Sets the extents that were compared; returns those before.
-    pub fn set_compared(&mut self, all: BTreeMap<Sym, Poly>) -> BTreeMap<Sym, Poly> {
-        std::mem::replace(&mut self.compared, all)
+    /// Forgets the extents of the rows of a list.
+    pub fn forget_rows(&mut self, list: ArrayId) {
+        (0..self.dims[list].len()).for_each(|k| _ = self.rows.remove(&Sym::Extent(list, k)));
     }
-    /// The extents that were compared.
-    pub fn all_compared(&self) -> &BTreeMap<Sym, Poly> {
-        &self.compared
+    /// Enters a loop with this number of steps.
+    pub fn enter(&mut self, steps: Poly) {
+        self.steps.push(steps);
+    }
+    /// Leaves the innermost loop that was entered.
+    pub fn leave(&mut self) {
+        self.steps.pop();
+    }
+    /// How many extents were compared.
+    pub fn number_compared(&self) -> usize {
+        self.compared.order.len()
+    }
+    /// Forgets all but the first comparisons.
+    pub fn forget_compared(&mut self, first: usize) {
+        self.compared.truncate(first);
     }
 
     /// Whether all conditions hold. If so, adds the assumption that the numbers in them are exact.
@@ -828,24 +913,6 @@ fn difference_of_symbols(p: &Poly) -> Option<(Poly, Poly)> {
     let symbol = |sign: i64| p.terms().find(|(_, n)| *n == sign).and_then(|(syms, _)| Some(Poly::sym(*syms.first()?)));
     let (a, b) = (symbol(1)?, symbol(-1)?);
     (a.plus(&b, -1) == *p).then_some((a, b))
-}
-
-/// Two extents, or an extent and a number, are equal: from now on, the number or the smaller symbol stands for both. Returns whether they
-/// can be equal.
-fn equate(equal: &mut BTreeMap<Sym, Poly>, a: &Poly, b: &Poly) -> bool {
-    let root = |p: &Poly| p.as_sym().and_then(|s| equal.get(&s)).unwrap_or(p).clone();
-    let (a, b) = (root(a), root(b));
-    let (first, second) = match (a.as_sym(), b.as_sym()) {
-        (Some(x), Some(y)) if x < y => (a, y),
-        (Some(x), _) => (b, x),
-        (None, Some(y)) => (a, y),
-        (None, None) => return a == b,
-    };
-    if first.as_sym() != Some(second) {
-        equal.values_mut().filter(|p| p.as_sym() == Some(second)).for_each(|p| *p = first.clone());
-        equal.insert(second, first);
-    }
-    true
 }
 
 #[cfg(test)]

@@ -38,8 +38,6 @@ pub struct Arrays<'a> {
     pub(crate) before: &'a State,
     pub(crate) aliases: BTreeMap<ArrayId, ArrayId>,
     pub(crate) producers: BTreeMap<ArrayId, Producer>,
-    /// The extents of the rows of lists: NOTE [Rows of lists].
-    pub(crate) rows: BTreeMap<ArrayId, Vec<Poly>>,
     /// The numbers of steps of loops, for the rows of their steps.
     pub(crate) steps: BTreeMap<ArrayId, Poly>,
     /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
@@ -152,9 +150,9 @@ impl Pass<'_> {
         self.open.push((self.blocks, vec![]));
         self.blocks += 1;
         self.checked.push(BTreeSet::new());
-        let compared = self.facts.all_compared().clone();
+        let compared = self.facts.number_compared();
         f(self);
-        self.facts.set_compared(compared);
+        self.facts.forget_compared(compared);
         self.checked.pop();
         Block { stmts: self.open.pop().unwrap_or_default().1 }
     }

@@ -85,38 +85,27 @@ const MOST_SOURCES: i64 = 16;
 /// Emits a permute, or the better statements that replace it.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let target = pass.preview(p.target, &p.source);
-    let gathers = pass.how.does(SCATTER);
-    if gathers && let Some((kept, other)) = diagonal(pass, &p, &target.code) {
-        return diagonal_only(pass, p, kept, other, site);
-    }
-    if target.constants[0] == Some(Scalar::Bool(true)) {
-        if gathers
-            && let Some(places) = places(pass, &p, &target)
-            && !is_part_in_loop(pass, &places)
-            && if are_inside(pass, &p, &places, &[]) {
-                gathered(pass, &p, &places, site)
-            } else {
-                gathered_if_inside(pass, &p, &places, site)
-            }
-        {
-            return;
-        }
-    } else if gathers
-        && let Some((element, places)) = all_kept(pass, &p, &target.code)
-        && !is_part_in_loop(pass, &places)
-        && gathered(
-            pass,
-            &Permute { element: &element, extents: p.extents.clone(), source: p.source.clone(), ..p },
-            &places,
-            site,
-        )
+    if !pass.rewrites(SCATTER, site, |pass| is_replaced(pass, &p, &target, site))
+        && !pass.rewrites(SCATTERED_PRODUCTS, site, |pass| scattered_products(pass, &p, site))
     {
-        return;
+        scattered(pass, p, target, site);
     }
-    if pass.rewrites(SCATTERED_PRODUCTS, site, |pass| scattered_products(pass, &p, site)) {
-        return;
+}
+
+/// Emits the statements that gather what a permute scatters. Returns whether there are such.
+fn is_replaced(pass: &mut Pass, p: &Permute, target: &Cleaned, site: SiteId) -> bool {
+    if let Some((kept, other)) = diagonal(pass, p, &target.code) {
+        diagonal_only(pass, p.clone(), kept, other, site);
+        return true;
     }
-    scattered(pass, p, target, site);
+    if target.constants[0] != Some(Scalar::Bool(true)) {
+        let Some((element, places)) = all_kept(pass, p, &target.code) else { return false };
+        return !is_part_in_loop(pass, &places)
+            && gathered(pass, &Permute { element: &element, ..p.clone() }, &places, site);
+    }
+    let Some(places) = places(pass, p, target) else { return false };
+    let gather = if are_inside(pass, p, &places, &[]) { gathered } else { gathered_if_inside };
+    !is_part_in_loop(pass, &places) && gather(pass, p, &places, site)
 }
 
 /// Emits a permute as it is.

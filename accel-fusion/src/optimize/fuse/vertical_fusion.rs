@@ -50,7 +50,6 @@ fn run_once(
             before,
             aliases: BTreeMap::new(),
             producers: BTreeMap::new(),
-            rows: BTreeMap::new(),
             steps: BTreeMap::new(),
             loop_of: HashMap::new(),
             open_loop: 0,
@@ -98,7 +97,7 @@ impl Pass<'_> {
             }
             Op::Loop { to, extents, body } => {
                 let (extents, dims) = self.extents(extents);
-                if self.is_deferred_to_its_consumer(to, &dims, body) {
+                if self.rewrites(CHAINS, s.site, |p| p.is_deferred_to_its_consumer(to, &dims, body)) {
                     self.define(to, &dims);
                     let p = Producer { code: body.clone(), work: body.work(), constants: None, is_view: false };
                     self.known.producers.insert(to[0], p);
@@ -381,7 +380,7 @@ impl Pass<'_> {
         for a in cond.into_iter().chain([&body.0]).flat_map(Block::walk).flat_map(|s| s.op.defines()) {
             self.known.aliases.remove(&a);
             self.known.producers.remove(&a);
-            self.known.rows.remove(&a);
+            self.facts.forget_rows(a);
         }
         None
     }

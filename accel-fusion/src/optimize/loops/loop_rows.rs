@@ -33,14 +33,9 @@ impl Pass<'_> {
         number: Option<&Poly>,
         body: impl FnOnce(&mut Self) -> (Block, Vec<ArrayId>),
     ) -> (Block, Vec<ArrayId>) {
-        let before = self.facts.all_compared().clone();
-        for (list, row) in &self.known.rows {
-            if number.is_some_and(|n| self.facts.dims(*list).first() == Some(n)) {
-                row.iter().enumerate().for_each(|(k, n)| self.facts.name(*list, k + 1, n));
-            }
-        }
+        number.into_iter().for_each(|n| self.facts.enter(n.clone()));
         let found = body(self);
-        self.facts.set_compared(before);
+        number.into_iter().for_each(|_| self.facts.leave());
         found
     }
 
@@ -53,7 +48,7 @@ impl Pass<'_> {
             let dims: Vec<Poly> = [number.clone()].into_iter().chain(own).collect();
             self.define(&[*list], &dims);
             if row.iter().all(|n| self.facts.is_known(n) && self.is_visible(n, first)) {
-                self.known.rows.insert(*list, row);
+                self.facts.set_rows(*list, row);
             }
         }
     }

@@ -26,6 +26,7 @@ mod readers;
 pub(crate) mod single;
 mod step;
 mod undo;
+mod users;
 mod views;
 
 use crate::kernel::dead_code::restricted_to;
@@ -39,6 +40,7 @@ use single::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
 use undo::{Change, Undone};
+use users::Users;
 use views::{View, Views};
 
 /// Replaces lists of states by tapes. `budget` is the number of bytes that the user gives them, if any, and `equal` are extents that are
@@ -69,6 +71,12 @@ fn drop_lists(b: &mut Block, unneeded: impl Fn(&ArrayId) -> bool) {
             without(to, &mut body.1, init.len(), &unneeded);
         }
     });
+}
+
+/// The lists of a loop, if it has some.
+fn lists(op: &Op) -> Option<&[ArrayId]> {
+    let Op::While { to, init, .. } = op else { return None };
+    Some(&to[init.len()..]).filter(|lists| !lists.is_empty())
 }
 
 /// Removes some lists from those behind the state, with their rows.
@@ -116,13 +124,16 @@ struct How {
 
 impl Pass {
     fn block(&mut self, b: &mut Block, results: &mut [ArrayId]) {
-        for first in 0.. {
-            if first >= b.stmts.len() {
-                break;
+        if b.stmts.iter().any(|s| lists(&s.op).is_some()) {
+            let mut users = Users::new(b);
+            for first in 0.. {
+                if first >= b.stmts.len() {
+                    break;
+                }
+                // Several loops may take different lists.
+                let mut barred = BTreeSet::new();
+                while self.pair(b, first, results, &mut users, &mut barred) {}
             }
-            // Several loops may take different lists.
-            let mut barred = BTreeSet::new();
-            while self.pair(b, first, results, &mut barred) {}
         }
         for s in &mut b.stmts {
             match &mut s.op {
@@ -144,21 +155,42 @@ impl Pass {
 
     /// Replaces lists of the loop at `first` by a tape, if there is another loop that takes them backwards. Returns whether
     /// it makes sense to try again. `barred` are the lists that no tape can replace.
-    fn pair(&mut self, b: &mut Block, first: usize, results: &mut [ArrayId], barred: &mut BTreeSet<ArrayId>) -> bool {
-        let Some(found) = self.find(b, first, results, barred) else { return false };
+    fn pair(
+        &mut self,
+        b: &mut Block,
+        first: usize,
+        results: &mut [ArrayId],
+        users: &mut Users,
+        barred: &mut BTreeSet<ArrayId>,
+    ) -> bool {
+        let Some(found) = self.find(b, first, results, users, barred) else { return false };
         let taken = self.taken(b, first, &found);
-        let Op::While { to, init, .. } = &b.stmts[first].op else { return false };
-        let lists = to[init.len()..].to_vec();
-        let replaced = if taken.is_empty() { None } else { self.replace(b, first, results, &found, &taken) };
+        let Some(lists) = lists(&b.stmts[first].op).map(<[_]>::to_vec) else { return false };
+        let mut replaced = None;
+        if !taken.is_empty() {
+            let [loop_, second] = [first, found.second].map(|at| users::name(&b.stmts[at].op));
+            replaced = self.replace(b, first, results, &found, &taken);
+            users.update(b);
+            // It takes steps of the first loop again.
+            users.copy(loop_, second);
+        }
         // Another loop may take other lists.
         barred.extend(found.read.difference(&replaced.unwrap_or_default()).map(|k| lists[*k]));
         true
     }
 
     /// The next loop that reads lists of the loop at `first`, and what else uses them.
-    fn find(&self, b: &Block, first: usize, results: &[ArrayId], barred: &BTreeSet<ArrayId>) -> Option<Pair> {
+    fn find(
+        &self,
+        b: &Block,
+        first: usize,
+        results: &[ArrayId],
+        users: &Users,
+        barred: &BTreeSet<ArrayId>,
+    ) -> Option<Pair> {
+        let lists = lists(&b.stmts[first].op)?;
         let Op::While { to, init, trips, body, .. } = &b.stmts[first].op else { return None };
-        let (state, lists) = to.split_at(init.len());
+        let state = &to[..init.len()];
         let steps: Vec<Linear> = match trips {
             Trips::While(..) => self.definitions.counters(state, init, &body.1).collect(),
             Trips::Times(n, _) => vec![self.definitions.number(*n)],
@@ -180,16 +212,23 @@ impl Pass {
         views.excluded.extend((0..lists.len()).filter(|k| sources[*k].is_none() || barred.contains(&lists[*k])));
 
         let (mut second, mut read) = (None, BTreeSet::new());
-        for (k, s) in b.stmts.iter().enumerate().skip(first + 1) {
+        let mut next: BTreeSet<usize> = lists.iter().flat_map(|a| users.of(*a)).filter(|k| *k > first).collect();
+        while let Some(k) = next.pop_first() {
+            let s = &b.stmts[k];
             let mut used = BTreeSet::new();
             s.op.used_arrays(&mut used);
             let used = &views.lists(&used) - &views.excluded;
             match second {
                 None if matches!(s.op, Op::While { .. }) && !used.is_empty() => (second, read) = (Some(k), used),
-                None => views.note(s),
+                None => {
+                    // Copies of lists have users, too.
+                    let copies = views.note(s);
+                    next.extend(copies.into_iter().flat_map(|a| users.of(a)));
+                }
                 Some(_) => views.excluded.extend(used),
             }
         }
+        views.excluded.extend(views.lists(&users.checked));
         views.excluded.extend(views.lists(&results.iter().copied().collect()));
         let rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default()).collect();
         Some(Pair {

@@ -43,7 +43,7 @@ fn with_code(body: ScalarFn) -> Program {
             }],
         },
         results: vec![to],
-        sites: index_vec![Site { name: "generate", at: None, proved: false }],
+        sites: index_vec![Site { name: "generate", at: None, proved: false, fixed: 0 }],
         ..Program::default()
     }
 }

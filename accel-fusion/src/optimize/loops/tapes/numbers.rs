@@ -63,10 +63,10 @@ impl Linear {
         self.terms.keys().flat_map(of).collect()
     }
 
-    /// Whether the number is known and depends on none of these arrays.
-    fn is_constant_outside(&self, inside: &BTreeSet<ArrayId>) -> bool {
+    /// Whether the number is known and depends on such arrays only.
+    fn is_constant_outside(&self, is_outside: impl Fn(&ArrayId) -> bool) -> bool {
         let of_code = |atom: &Atom| matches!(atom, Atom::Param(_) | Atom::Unknown(_));
-        !self.terms.keys().any(of_code) && self.arrays().is_disjoint(inside)
+        !self.terms.keys().any(of_code) && self.arrays().iter().all(is_outside)
     }
 
     fn is_known(&self) -> bool {
@@ -353,13 +353,14 @@ impl Definitions {
 /// The lists whose rows may have other extents in some steps: a run that stores them is an error then.
 pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTreeSet<ArrayId> {
     let definitions = Definitions::of_block(b, arrays);
+    // The order in which the statements and those of their blocks define arrays.
+    let order: HashMap<ArrayId, usize> = b.walk().flat_map(|s| s.op.defines()).zip(0..).collect();
     let mut found = BTreeSet::new();
     for s in b.walk() {
         if let Op::While { to, init, body, .. } = &s.op {
             // What is the same in all steps is defined outside of the loop.
-            let mut inside: BTreeSet<ArrayId> = s.op.defines().into_iter().collect();
-            body.0.walk().for_each(|s| inside.extend(s.op.defines()));
-            let is_constant = |n: &Linear| n.is_constant_outside(&inside);
+            let is_outside = |a: &ArrayId| order.get(a).is_none_or(|n| *n < order[&to[0]]);
+            let is_constant = |n: &Linear| n.is_constant_outside(is_outside);
             let rows = to.iter().zip(&body.1).skip(init.len());
             let varying = rows.filter(|(_, a)| !definitions.extents(**a, arrays[**a].rank).iter().all(is_constant));
             found.extend(varying.map(|(list, _)| *list));

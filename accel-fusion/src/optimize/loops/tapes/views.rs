@@ -40,15 +40,16 @@ impl Views<'_> {
         self.known.keys().map(|a| Linear::atom(Atom::Extent(*a, 0))).chain(self.steps.iter().cloned())
     }
 
-    /// Notes what a statement in front of the other loop does with the lists. Copies of whole lists are views, too.
-    pub fn note(&mut self, s: &Stmt) {
+    /// Notes what a statement in front of the other loop does with the lists. Copies of whole lists are views, too; returns them.
+    pub fn note(&mut self, s: &Stmt) -> Vec<ArrayId> {
         let mut used = BTreeSet::new();
         s.op.used_arrays(&mut used);
         if self.lists(&used).is_empty() {
-            return;
+            return vec![];
         }
         let Op::Loop { to, extents, body } = &s.op else {
-            return self.excluded.extend(self.lists(&used));
+            self.excluded.extend(self.lists(&used));
+            return vec![];
         };
         let mut others = vec![];
         let mut found = vec![];
@@ -65,7 +66,9 @@ impl Views<'_> {
             arrays_mentioned(&extents.instrs, &mut mentioned);
             self.excluded.extend(self.lists(&mentioned));
         }
+        let copies = found.iter().map(|(a, _)| *a).collect();
         self.known.extend(found);
+        copies
     }
 
     /// The view that these results of a loop are.
