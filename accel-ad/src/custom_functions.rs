@@ -239,7 +239,7 @@ where
 ///     |x: Exp<f64>| cond::<f64>(x.gt(30.0), x, (x.exp() + 1.0).ln()),
 ///     |x, dx| (x, dx / ((-x).exp() + 1.0)),
 /// );
-/// let total = afun(|x: Acc<Vector<f64>>| sum(map(|x| soft(x), x)));
+/// let total = afun(|x: Acc<Vector<f64>>| sum(map(&soft, x)));
 /// let dx = run_with(&Interpreter, &grad(&total), &Array::vector(vec![0.0, 1000.0]))?;
 /// assert_eq!(dx.to_vec(), [0.5, 1.0]);
 /// # Ok::<(), Error>(())

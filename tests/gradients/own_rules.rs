@@ -335,12 +335,12 @@ fn other_derivatives() {
     // The same in scalar code, and where the function has no derivative at all.
     let sign = custom_jvp(|x: Exp<f64>| cond(x.gt(0.0), 1.0, lit(-1.0)), |x, dx| (x, dx * 2.0));
     let signs = afun(|x: V| sum(map(|x| sign(x) * x, x)));
-    for backend in [&Interpreter as &dyn accel::backend::Backend, &accel::native::Native::default()] {
+    for backend in [&Interpreter as &dyn accel::backend::Backend, &accel::native::Native] {
         let dx = run_with(backend, &grad(&signs), &x).unwrap();
         assert_eq!(dx.to_vec(), [-1.0 + 2.0 * -1.3, 1.0 + 2.0 * 0.4, 1.0 + 2.0 * 2.6]);
     }
     // The pattern of a Jacobian is that of the rule.
-    for f in [straight, custom_vjp(|x: V| map(|x| sign(x), x), |_, _, dy| dy)] {
+    for f in [straight, custom_vjp(|x: V| map(&sign, x), |_, _, dy| dy)] {
         let pattern = SparsePattern::of(&f, &x).unwrap();
         let dense = run(jacobian_forward(&f), &x).unwrap();
         assert_eq!(dense.to_vec(), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
@@ -372,7 +372,7 @@ fn rules_of_another_shape() {
     let fine = run(&wrong, &x).unwrap();
     assert_eq!(fine.to_vec(), [2.0, 4.0, 6.0]);
     let place = |line, name: &str| format!("own_rules.rs:{line}:{}", name);
-    for backend in [&Interpreter as &dyn accel::backend::Backend, &accel::native::Native::default()] {
+    for backend in [&Interpreter as &dyn accel::backend::Backend, &accel::native::Native] {
         let e = run_with(backend, &grad(afun(|x: V| sum(call(&wrong, x)))), &x).unwrap_err().to_string();
         assert!(e.contains("`take` at ") && e.contains(", in the rule of `custom_vjp` at "), "{e}");
         assert!(e.contains(&place(line, "55")) && e.contains(&place(line, "17")), "{e}");

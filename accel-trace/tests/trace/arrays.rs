@@ -423,7 +423,7 @@ fn functions_with_rules() {
     let cube = custom_jvp(|x: Exp<f64>| x * x * x, |x, dx| (x, x * x * dx * 3.0));
     let programs = [
         afun(|x: Acc<Vector<f64>>| sum(call(&round, x))),
-        afun(|x: Acc<Vector<f64>>| sum(map(|x| cube(x), x))),
+        afun(|x: Acc<Vector<f64>>| sum(map(&cube, x))),
         afun(|x: Acc<Vector<f64>>| sum(acond(x.at(0).gt(0.0), x * 2.0, call(&round, x)))),
     ];
     for (prog, expected) in programs.iter().zip([3.0, 0.027 + 17.576, 5.8]) {
