@@ -275,6 +275,9 @@ fn renamed_scalar(
         ScalarOp::Transform { transform, fun, arg } => {
             ScalarOp::Transform { transform: transform.clone(), fun: lam(fun), arg: get(*arg) }
         }
+        ScalarOp::Custom { make, fun, rule, arg } => {
+            ScalarOp::Custom { make: make.clone(), fun: lam(fun), rule: lam(rule), arg: get(*arg) }
+        }
         ScalarOp::Unit => ScalarOp::Unit,
     }
 }
