@@ -204,13 +204,7 @@ fn apart(place: &mut Place, code: &mut ScalarFn, extents: &[i64], columns: bool,
             let mut read = |r: Reg| -> Reg {
                 if let Some(k) = call.arguments.iter().position(|a| *a == r) {
                     let to = b.reg(code.types[r]);
-                    b.emit(Instr::Read {
-                        to: vec![to].into(),
-                        array: arguments[k],
-                        index: own.clone().into(),
-                        site,
-                        inside: true,
-                    });
+                    b.emit(Instr::Read { to: vec![to], array: arguments[k], index: own.clone(), site, inside: true });
                     return to;
                 }
                 let constant = code.instrs.iter().find_map(|i| match i {
@@ -227,8 +221,7 @@ fn apart(place: &mut Place, code: &mut ScalarFn, extents: &[i64], columns: bool,
                 _ => unreachable!("a call has one or two arguments"),
             });
             before.push(Stmt { op: Op::Loop { to: vec![value], extents, body: b.finish(vec![to]) }, site });
-            code.instrs[call.at] =
-                Instr::Read { to: vec![result].into(), array: value, index: index.into(), site, inside: true };
+            code.instrs[call.at] = Instr::Read { to: vec![result], array: value, index, site, inside: true };
         }
         *code = restricted_to(code, code.results.clone());
     }
