@@ -33,6 +33,7 @@ mod choice;
 #[cfg(feature = "dual")]
 pub mod dual;
 pub mod linalg;
+pub mod solvers;
 mod sparse;
 #[cfg(feature = "trace")]
 pub mod trace;
@@ -121,7 +122,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
-/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`]; factorisations and equations are in [`linalg`](crate::linalg) |
+/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
 /// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
 /// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
 /// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |

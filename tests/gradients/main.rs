@@ -29,6 +29,7 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+mod implicit;
 #[cfg(feature = "dual")]
 mod infinite_arguments;
 mod joining;

@@ -152,14 +152,17 @@ fn scatters(t: &Suite) {
 fn parts(t: &Suite) {
     type M = Acc<Matrix<f64>>;
     let message = |name: &str, line: u32, n: usize, parts: [usize; 2]| {
-        let (shape, size) = if parts[1] == 0 { ("[1]".into(), 1) } else { (format!("{parts:?}"), parts[0] * parts[1]) };
-        let found = format!("found {shape}, which has {size}");
+        let found = format!("found {parts:?}, which has {}", parts[0] * parts[1]);
         format!("`{name}` at {}:{line}: expected a shape of {n} elements, as [{n}] has, {found}", file!())
+    };
+    let other = |line: u32, n: usize| {
+        let side = if n == 0 { "least" } else { "most" };
+        format!("`squeeze` at {}:{line}: expected at {side} 1, found {n}", file!())
     };
     for n in [0, 2, 3, 5, 7] {
         let (rows, columns) = (array::<Dim2, f64>(&[n, 4]), array::<Dim2, f64>(&[4, n]));
-        t.fails(afun(|m: M| m.squeeze::<0>()), &rows, &message("squeeze", line!(), n, [1, 0]));
-        t.fails(afun(|m: M| m.squeeze::<1>() * 2.0), &columns, &message("squeeze", line!(), n, [1, 0]));
+        t.fails(afun(|m: M| m.squeeze::<0>()), &rows, &other(line!(), n));
+        t.fails(afun(|m: M| m.squeeze::<1>() * 2.0), &columns, &other(line!(), n));
         if n > 0 && n % 2 == 1 {
             let first = afun(|m: M| {
                 let [a, _] = m.split::<0, 2>();
@@ -392,7 +395,7 @@ fn single_operations(t: &Suite) {
     let prog = afun(|n: N, a: V| unit(reshape((the(n), 2), a).shape().1));
     t.fails(prog, (&n(-1), &three), &text("reshape", line!() - 1, &format!("{negative} [-1, 2]")));
     let prog = afun(|n: N, a: V| unit(replicate((the(n), All), a).shape().1));
-    t.fails(prog, (&n(-1), &three), &text("replicate", line!() - 1, &format!("{negative} [-1]")));
+    t.fails(prog, (&n(-1), &three), &text("replicate", line!() - 1, &format!("{negative} [-1, 3]")));
     // Indices.
     let row = |i: N, a: M| slice((the(i), All), a);
     let line = line!() - 1;

@@ -130,7 +130,7 @@ fn checks_are_written_and_read() {
     assert!(wrong("() = agree", "a1: Array1<f64> = agree").contains("no array for `agree`"));
     assert!(wrong("inner", "all").contains("`all` of 2 and 1 extents"));
     assert!(wrong("inner", "some").contains(
-        "`all`, `bounds`, `outer`, `inner`, `matrices`, `segments`, `rows`, `extents`, `size`, `inside` or `nonempty`"
+        "`all`, `bounds`, `outer`, `inner`, `matrices`, `square`, `segments`, `rows`, `extents`, `size`, `inside` or `nonempty`"
     ));
     assert!(wrong("-> x0 }", "-> }").contains("`inner` of 2 and 0 extents"));
     assert!(wrong("x1: i64 = 3", "x1: f64 = 3.0").contains("left"));
