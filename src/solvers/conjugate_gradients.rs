@@ -21,7 +21,7 @@ use std::panic::Location;
 ///
 /// // The second difference, with a number added to the diagonal.
 /// let product = afun(|x: Acc<Vector<f64>>, a: Acc<Scalar<f64>>| {
-///     let padded = pad(Constant(0.0), 1, x);
+///     let padded = pad(1, 1, Constant(0.0), x);
 ///     generate(x.len(), |i| (the(a) + 2.0) * x.at(i) - padded.at(i) - padded.at(i + 2))
 /// });
 /// let program = afun(|b: Acc<Vector<f64>>, a: Acc<Scalar<f64>>| {

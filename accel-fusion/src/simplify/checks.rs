@@ -41,7 +41,19 @@ impl<A> Checks<'_, A> {
             match op {
                 AccOp::Generate { sh, eq, .. } => self.extents_of(&sh, &e.cast(eq)).map(|e| e.cast(eq.sym())),
                 AccOp::Backpermute { sh, eq, .. } => self.extents_of(&sh, &e.cast(eq)).map(|e| e.cast(eq.sym())),
-                AccOp::Replicate { slx, eq, .. } => self.extents_of(&slx, &e.cast(eq)).map(|e| e.cast(eq.sym())),
+                AccOp::Replicate { spec, slx, a, eq } => {
+                    let a = variable(&a)?;
+                    // The extents that are left of each kind, from the outermost one on.
+                    let mut old = spec.kept().iter().filter(|kept| **kept).count();
+                    let mut new = spec.kept().len() - old;
+                    let extents = spec.kept().iter().map(|kept| {
+                        let left = if *kept { &mut old } else { &mut new };
+                        *left -= 1;
+                        if *kept { self.extent(&a, *left) } else { component(&slx, *left) }
+                    });
+                    let all = shape_of(&extents.collect::<Option<Vec<_>>>()?, &spec.large().ty())?;
+                    self.extents_of(&all, &e.cast(eq)).map(|e| e.cast(eq.sym()))
+                }
                 AccOp::Reshape { sh, a, eq } => {
                     let a = variable(&a)?;
                     let new = self.shapes.known(e).filter(|_| self.is_possible(e));
