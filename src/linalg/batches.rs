@@ -4,22 +4,52 @@
 use super::{List, M, Matrices, V, Vectors};
 use crate::repr::Agreement;
 use crate::surface::{agree, size_of};
-use crate::types::{Elt, Shape, Snoc};
-use crate::{Acc, Array, Exp, index_head, index_tail, reshape, shape, snoc};
+use crate::types::{Arrays, Elt, Listed, Rows, Shape, Snoc};
+use crate::{Acc, Array, Exp, IntoAcc, index_head, index_tail, reshape, shape, snoc, vmap};
 use std::any::Any;
 use std::panic::Location;
 
 /// The name of a function of the library, and the line of its call.
 pub(super) type Site = (&'static str, &'static Location<'static>);
 
+/// The list of what a function returns.
+type ListOf<Y> = <<<Y as IntoAcc>::Arrays as Listed>::List as Arrays>::Acc;
+/// A row of lists.
+type RowOf<L> = <<<L as IntoAcc>::Arrays as Rows>::Row as Arrays>::Acc;
+
 /// A value as another type, if it is the same type: a batch of no dimensions is one matrix.
-pub(super) fn same<A: 'static, B: Copy + 'static>(a: A) -> Option<B> {
+fn same<A: 'static, B: Copy + 'static>(a: A) -> Option<B> {
     (&a as &dyn Any).downcast_ref().copied()
 }
 
-/// The results for one matrix as those of a batch, which is one matrix.
-pub(super) fn only<A: 'static, B: Copy + 'static>(a: A) -> B {
-    same(a).expect("a batch of no dimensions is one matrix")
+/// Applies `f` to each matrix of a batch, of which `lists` makes lists; `nested` makes a batch of the list of results. If the batch is one matrix, `f` is applied
+/// to it.
+pub(super) fn each<X, L, Y, R>(
+    batch: X,
+    lists: impl FnOnce(X) -> L,
+    f: impl FnOnce(RowOf<L>) -> Y,
+    nested: impl FnOnce(ListOf<Y>) -> R,
+) -> R
+where
+    X: Copy + 'static,
+    L: IntoAcc<Arrays: Rows>,
+    Y: IntoAcc<Arrays: Listed> + 'static,
+    R: Copy + 'static,
+{
+    match same(batch) {
+        Some(one) => same(f(one)).expect("the result for one matrix is that of a batch of no dimensions"),
+        None => nested(vmap(f, lists(batch))),
+    }
+}
+
+/// Applies a function from square matrices to square matrices to each matrix of a batch.
+pub(super) fn each_square<Sh: Shape, T: Elt>(
+    site: Site,
+    a: Matrices<Sh, T>,
+    f: impl FnOnce(M<T>) -> M<T>,
+) -> Matrices<Sh, T> {
+    let a = square(site, a);
+    each(a, matrices, f, |all| matrices_of(outer(a), extents(a), all))
 }
 
 /// A batch, with a check that its matrices are square.

@@ -1,13 +1,13 @@
 //! The Cholesky factor.
 
-use super::batches::{RightSide, extents, matrices, matrices_of, only, outer, same, square};
+use super::batches::{RightSide, each_square};
 use super::structure::tril;
-use super::triangular::{Triangle, solve_triangular, solved, with_right_sides};
+use super::triangular::{Triangle, solved, with_right_sides};
 use super::{M, Matrices, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
-    Afun, Exp, Matrix, aiterate_indexed, call, cond, custom_vjp, generate, lit, matmul, the, transpose, unit, vmap,
+    Afun, Exp, Matrix, afun, aiterate_indexed, call, cond, custom_vjp, generate, lit, matmul, the, transpose, unit,
 };
 use std::panic::Location;
 
@@ -29,13 +29,7 @@ use std::panic::Location;
 #[track_caller]
 pub fn cholesky<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Matrices<Sh, T> {
     let site = ("cholesky", Location::caller());
-    attributed(site, || {
-        let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(call(factor(), a)),
-            None => matrices_of(outer(a), extents(a), vmap(|a: M<T>| call(factor(), a), matrices(a))),
-        }
-    })
+    attributed(site, || each_square(site, a, |a| call(factor(), a)))
 }
 
 /// The solution of `a x = b` for a matrix with the Cholesky factor `l`. `b` is a vector of n numbers or a matrix of n rows, and so is the result;
@@ -53,15 +47,8 @@ pub fn cholesky<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Matrices<Sh, T> {
 #[track_caller]
 pub fn cho_solve<Sh: Shape, T: Floating, B: RightSide<Sh, T>>(l: Matrices<Sh, T>, b: B) -> B {
     let site = ("cho_solve", Location::caller());
-    attributed(site, || {
-        let z = solve_triangular(Triangle::Lower, l, b.columns());
-        B::of_columns(with_right_sides(site, upper_solver(), l, z))
-    })
-}
-
-/// Solves `lᵀ x = b`.
-fn upper_solver<T: Floating>() -> Afun<(Matrix<T>, Matrix<T>), Matrix<T>> {
-    crate::afun(|l: M<T>, b: M<T>| solved(Triangle::Upper, transpose(l), b))
+    let both = |l: M<T>, b: M<T>| solved(Triangle::Upper, transpose(l), solved(Triangle::Lower, l, b));
+    attributed(site, || B::of_columns(with_right_sides(site, afun(both), l, b.columns())))
 }
 
 fn factor<T: Floating>() -> Afun<Matrix<T>, Matrix<T>> {

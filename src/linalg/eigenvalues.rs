@@ -1,6 +1,6 @@
 //! Eigenvalues of symmetric matrices, by Jacobi's rotations.
 
-use super::batches::{extents, matrices, matrices_of, only, outer, same, square, vectors_of};
+use super::batches::{each, extents, matrices, matrices_of, outer, square, vectors_of};
 use super::rotations::{Round, SWEEPS, precision, rounds};
 use super::structure::{diag, diagonal, eye};
 use super::{M, Matrices, V, Vectors, zero};
@@ -8,7 +8,7 @@ use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
     Acc, Afun, Exp, Matrix, Scalar, Vector, aiterate_indexed, argsort, awhile, call, cond, custom_vjp, gather,
-    generate, lit, map, matmul, sum_all, the, transpose, unit, vmap,
+    generate, lit, map, matmul, sum_all, the, transpose, unit,
 };
 use std::panic::Location;
 
@@ -34,13 +34,14 @@ pub fn eigh<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Vectors<Sh, T>, Matr
     let site = ("eigh", Location::caller());
     attributed(site, || {
         let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(call(eigen(), a)),
-            None => {
-                let (values, vectors) = vmap(|a: M<T>| call(eigen(), a), matrices(a));
+        each(
+            a,
+            matrices,
+            |a| call(eigen(), a),
+            |(values, vectors)| {
                 (vectors_of(outer(a), extents(a).0, values), matrices_of(outer(a), extents(a), vectors))
-            }
-        }
+            },
+        )
     })
 }
 

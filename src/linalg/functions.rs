@@ -1,12 +1,12 @@
 //! Powers and the exponential of a matrix.
 
-use super::batches::{extents, matrices, matrices_of, only, outer, same, square};
-use super::lu::{inv, solution};
+use super::batches::each_square;
+use super::lu::{inverse, solution};
 use super::structure::eye;
-use super::{M, Matrices};
+use super::{M, Matrices, largest};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
-use crate::{Exp, aiterate, cond, fold, lit, map, matmul, sum, the, transpose, unit, vmap};
+use crate::{Exp, aiterate, cond, lit, map, matmul, sum, the, transpose, unit};
 use std::panic::Location;
 
 /// The matrix `a` to the integer power `n`, by repeated squares: the unit matrix for 0, powers of the inverse for negative ones; of a batch, all powers. In
@@ -23,15 +23,7 @@ use std::panic::Location;
 #[track_caller]
 pub fn matrix_power<Sh: Shape, T: Floating>(a: Matrices<Sh, T>, n: i32) -> Matrices<Sh, T> {
     let site = ("matrix_power", Location::caller());
-    attributed(site, || {
-        let a = square(site, a);
-        let a = if n < 0 { inv(a) } else { a };
-        let power = |a: M<T>| power(a, n.unsigned_abs());
-        match same::<_, M<T>>(a) {
-            Some(a) => only(power(a)),
-            None => matrices_of(outer(a), extents(a), vmap(power, matrices(a))),
-        }
-    })
+    attributed(site, || each_square(site, a, |a| power(if n < 0 { inverse(a) } else { a }, n.unsigned_abs())))
 }
 
 fn power<T: Floating>(a: M<T>, n: u32) -> M<T> {
@@ -57,13 +49,7 @@ fn power<T: Floating>(a: M<T>, n: u32) -> M<T> {
 #[track_caller]
 pub fn expm<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Matrices<Sh, T> {
     let site = ("expm", Location::caller());
-    attributed(site, || {
-        let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(exponential(a)),
-            None => matrices_of(outer(a), extents(a), vmap(exponential, matrices(a))),
-        }
-    })
+    attributed(site, || each_square(site, a, exponential))
 }
 
 /// The coefficients of Padé's approximation of order 13 (Higham 2005, table 2.3).
@@ -86,7 +72,7 @@ const PADE: [f64; 14] = [
 
 fn exponential<T: Floating>(a: M<T>) -> M<T> {
     // The largest sum of a column. The approximation is good up to 5.37.
-    let size = fold(|x: Exp<T>, y: Exp<T>| x.max(y), lit::<T>(0.0), sum(transpose(a).abs()));
+    let size = largest(sum(transpose(a).abs()));
     let squares =
         map(|x: Exp<T>| cond(x.gt(lit::<T>(5.0)), (x / lit::<T>(5.0)).log2().ceil(), lit::<T>(0.0)).detach(), size);
     let scale = unit(the(squares).exp2());

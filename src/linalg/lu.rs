@@ -1,6 +1,6 @@
 //! Systems of equations and determinants, by elimination with the largest pivot of each column.
 
-use super::batches::{RightSide, extents, matrices, matrices_of, numbers_of, only, outer, same, square};
+use super::batches::{RightSide, each, each_square, matrices, numbers_of, outer, square};
 use super::structure::{diagonal, eye};
 use super::triangular::{Triangle, solutions, with_right_sides};
 use super::{M, Matrices, ORDERS, V, one, zero};
@@ -8,7 +8,7 @@ use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
     Acc, Afun, Array, Exp, Matrix, Scalar, afun, aiterate_indexed, argmax, call, cond, custom_vjp, generate, iota, map,
-    matmul, product, sum, sum_all, the, transpose, vmap, zip_with,
+    matmul, product, sum, sum_all, the, transpose, zip_with,
 };
 use std::panic::Location;
 
@@ -46,13 +46,7 @@ pub fn solve<Sh: Shape, T: Floating, B: RightSide<Sh, T>>(a: Matrices<Sh, T>, b:
 #[track_caller]
 pub fn inv<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Matrices<Sh, T> {
     let site = ("inv", Location::caller());
-    attributed(site, || {
-        let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(inverse(a)),
-            None => matrices_of(outer(a), extents(a), vmap(inverse, matrices(a))),
-        }
-    })
+    attributed(site, || each_square(site, a, inverse))
 }
 
 /// The sign of the determinant, and the logarithm of its absolute value; of a batch, all of them. In NumPy, `linalg.slogdet(a)`. The determinant
@@ -74,13 +68,12 @@ pub fn slogdet<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Acc<Array<Sh, T>>
     let site = ("slogdet", Location::caller());
     attributed(site, || {
         let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(call(logarithm(), a)),
-            None => {
-                let (sign, logarithm) = vmap(|a: M<T>| call(logarithm(), a), matrices(a));
-                (numbers_of(outer(a), sign), numbers_of(outer(a), logarithm))
-            }
-        }
+        each(
+            a,
+            matrices,
+            |a| call(logarithm(), a),
+            |(sign, logarithm)| (numbers_of(outer(a), sign), numbers_of(outer(a), logarithm)),
+        )
     })
 }
 
@@ -101,10 +94,7 @@ pub fn det<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Acc<Array<Sh, T>> {
     let site = ("det", Location::caller());
     attributed(site, || {
         let a = square(site, a);
-        match same::<_, M<T>>(a) {
-            Some(a) => only(call(determinant(), a)),
-            None => numbers_of(outer(a), vmap(|a: M<T>| call(determinant(), a), matrices(a))),
-        }
+        each(a, matrices, |a| call(determinant(), a), |all| numbers_of(outer(a), all))
     })
 }
 
@@ -146,7 +136,7 @@ pub(super) fn solution<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
     call(solver(ORDERS), (a, b))
 }
 
-fn inverse<T: Floating>(a: M<T>) -> M<T> {
+pub(super) fn inverse<T: Floating>(a: M<T>) -> M<T> {
     let inverse = custom_vjp(
         |a: M<T>| call(solver(0), (a, eye(a.shape().0))),
         |_, x: M<T>, dx| {

@@ -58,7 +58,7 @@ pub use triangular::{Triangle, solve_triangular};
 pub use tridiagonal::solve_tridiagonal;
 
 use crate::types::{Dim3, Floating, Snoc};
-use crate::{Acc, Array, Exp, Matrix, Vector, lit};
+use crate::{Acc, Array, Exp, Matrix, Scalar, Vector, fold, lit};
 
 /// Matrices, one or a batch.
 type Matrices<Sh, T> = Acc<Array<Snoc<Snoc<Sh>>, T>>;
@@ -78,6 +78,11 @@ const ORDERS: usize = 2;
 
 fn zero<T: Floating>() -> Exp<T> {
     lit(0.0)
+}
+
+/// The largest of some numbers that are not negative; 0 if there are none.
+fn largest<T: Floating>(x: V<T>) -> Acc<Scalar<T>> {
+    fold(|x: Exp<T>, y: Exp<T>| x.max(y), zero::<T>(), x)
 }
 
 fn one<T: Floating>() -> Exp<T> {

@@ -1,6 +1,6 @@
 //! The QR factorisation by Householder's reflections, and least squares.
 
-use super::batches::{RightSide, extents, matrices, matrices_of, only, outer, same};
+use super::batches::{RightSide, each, extents, matrices, matrices_of, outer};
 use super::structure::tril;
 use super::triangular::{Triangle, solved};
 use super::{M, Matrices, V, one, zero};
@@ -9,7 +9,7 @@ use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
 use crate::{
     Acc, Afun, All, Exp, Matrix, Scalar, aiterate_indexed, call, cond, custom_vjp, dot, fill, generate, lit, map,
-    matmul, matvec, norm, set_row, slice, the, transpose, unit, vmap,
+    matmul, matvec, norm, set_row, slice, the, transpose, unit,
 };
 use std::panic::Location;
 
@@ -35,13 +35,16 @@ use std::panic::Location;
 /// ```
 #[track_caller]
 pub fn qr<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Matrices<Sh, T>, Matrices<Sh, T>) {
-    attributed(("qr", Location::caller()), || match same::<_, M<T>>(a) {
-        Some(a) => only(call(factors(), a)),
-        None => {
-            let (n, m) = extents(a);
-            let (q, r) = vmap(|a: M<T>| call(factors(), a), matrices(a));
-            (matrices_of(outer(a), (n, n.min(m)), q), matrices_of(outer(a), (n.min(m), m), r))
-        }
+    attributed(("qr", Location::caller()), || {
+        each(
+            a,
+            matrices,
+            |a| call(factors(), a),
+            |(q, r)| {
+                let (n, m) = extents(a);
+                (matrices_of(outer(a), (n, n.min(m)), q), matrices_of(outer(a), (n.min(m), m), r))
+            },
+        )
     })
 }
 
@@ -66,18 +69,13 @@ pub fn lstsq<Sh: Shape, T: Floating, B: RightSide<Sh, T>>(a: Matrices<Sh, T>, b:
     attributed(site, || {
         // The rows of both.
         let b = b.columns();
-        let one = |a: M<T>, b: M<T>| {
+        let one = |(a, b): (M<T>, M<T>)| {
             let b = agree(site, Agreement::Rows, a, b);
             let (q, r) = call(factors(), a);
             solved(Triangle::Upper, r, matmul(transpose(q), b))
         };
-        B::of_columns(match (same::<_, M<T>>(a), same::<_, M<T>>(b)) {
-            (Some(a), Some(b)) => only(one(a, b)),
-            _ => {
-                let all = vmap(|(a, b): (M<T>, M<T>)| one(a, b), (matrices(a), matrices(b)));
-                matrices_of(outer(b), (extents(a).1, extents(b).1), all)
-            }
-        })
+        let lists = |(a, b)| (matrices(a), matrices(b));
+        B::of_columns(each((a, b), lists, one, |all| matrices_of(outer(b), (extents(a).1, extents(b).1), all)))
     })
 }
 

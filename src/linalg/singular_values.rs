@@ -1,15 +1,15 @@
 //! Singular values, by rotations of columns, and the pseudoinverse.
 
-use super::batches::{extents, matrices, matrices_of, only, outer, same, vectors_of};
+use super::batches::{each, extents, matrices, matrices_of, outer, vectors_of};
 use super::qr;
 use super::rotations::{Round, SWEEPS, partner, precision, rounds};
 use super::structure::{diag, eye};
-use super::{M, Matrices, V, Vectors, one, zero};
+use super::{M, Matrices, V, Vectors, largest, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
     Acc, Afun, Exp, Matrix, Scalar, Vector, acond, aiterate_indexed, argsort_descending, awhile, call, cond,
-    custom_vjp, fold, gather, generate, map, matmul, sum, the, transpose, unit, vmap, zip_with,
+    custom_vjp, gather, generate, map, matmul, sum, the, transpose, unit, zip_with,
 };
 use std::panic::Location;
 
@@ -31,14 +31,17 @@ use std::panic::Location;
 /// ```
 #[track_caller]
 pub fn svd<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Matrices<Sh, T>, Vectors<Sh, T>, Matrices<Sh, T>) {
-    attributed(("svd", Location::caller()), || match same::<_, M<T>>(a) {
-        Some(a) => only(call(decomposition(), a)),
-        None => {
-            let (n, m) = extents(a);
-            let k = n.min(m);
-            let (u, s, vt) = vmap(|a: M<T>| call(decomposition(), a), matrices(a));
-            (matrices_of(outer(a), (n, k), u), vectors_of(outer(a), k, s), matrices_of(outer(a), (k, m), vt))
-        }
+    attributed(("svd", Location::caller()), || {
+        each(
+            a,
+            matrices,
+            |a| call(decomposition(), a),
+            |(u, s, vt)| {
+                let (n, m) = extents(a);
+                let k = n.min(m);
+                (matrices_of(outer(a), (n, k), u), vectors_of(outer(a), k, s), matrices_of(outer(a), (k, m), vt))
+            },
+        )
     })
 }
 
@@ -58,12 +61,16 @@ pub fn svd<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Matrices<Sh, T>, Vect
 /// ```
 #[track_caller]
 pub fn pinv<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Matrices<Sh, T> {
-    attributed(("pinv", Location::caller()), || match same::<_, M<T>>(a) {
-        Some(a) => only(call(pseudoinverse(), a)),
-        None => {
-            let (n, m) = extents(a);
-            matrices_of(outer(a), (m, n), vmap(|a: M<T>| call(pseudoinverse(), a), matrices(a)))
-        }
+    attributed(("pinv", Location::caller()), || {
+        each(
+            a,
+            matrices,
+            |a| call(pseudoinverse(), a),
+            |all| {
+                let (n, m) = extents(a);
+                matrices_of(outer(a), (m, n), all)
+            },
+        )
     })
 }
 
@@ -116,8 +123,7 @@ fn rotated<T: Floating>(a: M<T>) -> (M<T>, V<T>, M<T>) {
             let lengths = (squares.at(i) * squares.at(other)).sqrt();
             cond(other.eq(i).or(lengths.eq(zero::<T>())), zero::<T>(), products.at(i).abs() / lengths)
         });
-        let largest = fold(|x: Exp<T>, y: Exp<T>| x.max(y), zero::<T>(), cosines);
-        (round.columns(w), round.columns(v), zip_with(|x: Exp<T>, y: Exp<T>| x.max(y), cosine, largest))
+        (round.columns(w), round.columns(v), zip_with(|x: Exp<T>, y: Exp<T>| x.max(y), cosine, largest(cosines)))
     };
     type State<T> = (M<T>, M<T>, Acc<Scalar<T>>, Acc<Scalar<i64>>);
     let goes_on = |(_, _, cosine, sweeps): State<T>| the(cosine).gt(precision(m)).and(the(sweeps).lt(SWEEPS));
@@ -144,7 +150,7 @@ fn pseudoinverse<T: Floating>() -> Afun<Matrix<T>, Matrix<T>> {
     let f = |a: M<T>| {
         let (n, m) = a.shape();
         let (u, s, vt) = decomposed(a);
-        let largest = fold(|x: Exp<T>, y: Exp<T>| x.max(y), zero::<T>(), s);
+        let largest = largest(s);
         let inverse = map(|x: Exp<T>| cond(x.gt(the(largest) * precision(n.max(m))), one::<T>() / x, zero::<T>()), s);
         matmul(matmul(transpose(vt), diag(inverse)), transpose(u))
     };

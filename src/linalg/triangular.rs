@@ -1,6 +1,6 @@
 //! Triangular systems of equations.
 
-use super::batches::{RightSide, Site, extents, matrices, matrices_of, only, outer, same, square};
+use super::batches::{RightSide, Site, each, extents, matrices, matrices_of, outer, square};
 use super::structure::{tril, triu};
 use super::{M, Matrices, ORDERS, zero};
 use crate::repr::Agreement;
@@ -8,7 +8,6 @@ use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
 use crate::{
     Afun, Exp, Matrix, afun, aiterate_indexed, call, cond, custom_vjp, fill, generate, matmul, set_row, sum, transpose,
-    vmap,
 };
 use std::panic::Location;
 
@@ -72,12 +71,8 @@ pub(super) fn with_right_sides<Sh: Shape, T: Floating>(
 ) -> Matrices<Sh, T> {
     let a = square(site, a);
     let b = agree(site, Agreement::Matrices, a, b);
-    match (same::<_, M<T>>(a), same::<_, M<T>>(b)) {
-        (Some(a), Some(b)) => only(call(&f, (a, b))),
-        _ => {
-            matrices_of(outer(b), extents(b), vmap(|(a, b): (M<T>, M<T>)| call(&f, (a, b)), (matrices(a), matrices(b))))
-        }
-    }
+    let lists = |(a, b)| (matrices(a), matrices(b));
+    each((a, b), lists, |pair| call(&f, pair), |all| matrices_of(outer(b), extents(b), all))
 }
 
 /// The solutions of a triangular system, in columns, with the rule for their derivatives up to this order: NOTE [Orders of rules].

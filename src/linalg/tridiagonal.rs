@@ -1,13 +1,13 @@
 //! Tridiagonal systems of equations.
 
-use super::batches::{only, same, vectors, vectors_of};
+use super::batches::{each, vectors, vectors_of};
 use super::{ORDERS, V, Vectors, zero};
 use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
 use crate::{
     Acc, Afun, Exp, Scalar, Vector, afun, call, cond, custom_vjp, generate, index_head, index_tail, map_accum_l,
-    map_accum_r, shape, unit, vmap,
+    map_accum_r, shape, unit,
 };
 use std::panic::Location;
 
@@ -40,15 +40,9 @@ pub fn solve_tridiagonal<Sh: Shape, T: Floating>(
     let site = ("solve_tridiagonal", Location::caller());
     attributed(site, || {
         let [lower, upper, b] = [lower, upper, b].map(|x| agree(site, Agreement::All, diagonal, x));
-        let all = (lower, diagonal, upper, b);
-        match same::<_, (V<T>, V<T>, V<T>, V<T>)>(all) {
-            Some(all) => only(call(solver(ORDERS), all)),
-            None => {
-                let one = |all: (V<T>, V<T>, V<T>, V<T>)| call(solver(ORDERS), all);
-                let lists = (vectors(lower), vectors(diagonal), vectors(upper), vectors(b));
-                vectors_of(index_tail(shape(b)), index_head(shape(b)), vmap(one, lists))
-            }
-        }
+        let lists = |(lower, diagonal, upper, b)| (vectors(lower), vectors(diagonal), vectors(upper), vectors(b));
+        let nested = |all| vectors_of(index_tail(shape(b)), index_head(shape(b)), all);
+        each((lower, diagonal, upper, b), lists, |all| call(solver(ORDERS), all), nested)
     })
 }
 

@@ -7,14 +7,16 @@
 //! `y[i] = exp(a[i]) + 1` is `x[i] = a[i]; e[i] = exp(x[i]); y[i] = e[i] + 1`. The arrays are in the frame of a C function. Backends find
 //! statements that only apply a function by [`function_of_arrays`].
 
-use crate::kernel::builder::Builder;
-use crate::kernel::dead_code::{parameters, restricted_to};
+use crate::kernel::builder::{Builder, index_types, renamed};
+use crate::kernel::dead_code::{defined, parameters, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, walk};
 use crate::optimize::facts::known_extents::{KnownExtents, constants, known_extents};
 use crate::optimize::facts::shape_analysis::InputExtents;
+use crate::optimize::fuse::fused_program::moved_array;
 use crate::optimize::{Place, Rule, rewrite};
+use accel_core::repr::Scalar;
 use accel_core::repr::op::{Float2, Op2};
-use accel_core::repr::{Scalar, ScalarType};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The least number of elements: those of a vector of four 64-bit numbers.
 const FEWEST: i64 = 4;
@@ -120,12 +122,9 @@ impl Apart {
 
 /// Whether a loop only copies an array, to which another loop applies a function.
 fn copies(body: &ScalarFn, array: &[ArrayId]) -> bool {
-    match &body.instrs[..] {
-        [Instr::Read { to, array: from, index, .. }] => {
-            to[..] == body.results && array == [*from] && index.iter().copied().eq(body.param_regs())
-        }
-        _ => false,
-    }
+    moved_array(body).is_some_and(|(from, index, plus_zero)| {
+        array == [from] && !plus_zero && index.iter().copied().eq(body.param_regs())
+    })
 }
 
 /// Whether an array is read along rows.
@@ -152,17 +151,16 @@ fn calls(code: &ScalarFn, extents: &[i64]) -> Vec<Call> {
     }
     let call = |(at, i): (usize, &Instr)| {
         let (_, arguments) = function(i)?;
-        let constant = |r: &Reg| code.instrs[..at].iter().any(|i| matches!(i, Instr::Const(to, _) if to == r));
+        let constant = |r: &Reg| matches!(defined(code, *r), Some(Instr::Const(..)));
         let mut arguments: Vec<Reg> = arguments.into_iter().filter(|r| !constant(r)).collect();
         arguments.dedup();
         let computed = restricted_to(code, arguments.clone());
         if walk(&computed.instrs).any(|i| function(i).is_some() || matches!(i, Instr::While { .. })) {
             return None;
         }
-        let params: Vec<Reg> =
-            code.param_regs().filter(|p| arguments.iter().any(|a| parameters(code, *a).contains(p))).collect();
+        let params: BTreeSet<Reg> = arguments.iter().flat_map(|a| parameters(code, *a)).collect();
         let size: i64 = params.iter().map(|p| extents[p.index()]).product();
-        (!params.is_empty() && size >= FEWEST).then_some(Call { at, arguments, params })
+        (!params.is_empty() && size >= FEWEST).then_some(Call { at, arguments, params: params.into_iter().collect() })
     };
     code.instrs.iter().enumerate().filter_map(call).collect()
 }
@@ -180,51 +178,62 @@ fn apart(place: &mut Place, code: &mut ScalarFn, extents: &[i64], columns: bool,
             if columns && index.last().is_some_and(|r| r.index() + 1 == code.params) {
                 index.rotate_right(1);
             }
-            let mut array = |t: ScalarType| place.arrays.push(ArrayInfo { rank: index.len(), columns: vec![t] });
-            let mut b = Builder::new(&[]);
-            let constants = index.iter().map(|r| b.constant(Scalar::I64(extents[r.index()]))).collect();
-            let extents = b.finish(constants);
-            // The arguments.
-            let mut b = Builder::new(&vec![ScalarType::I64; index.len()]);
-            let mut params = vec![Reg::NONE; code.params];
-            index.iter().zip(b.params()).for_each(|(r, own)| params[r.index()] = own);
-            if params.contains(&Reg::NONE) {
-                let zero = b.constant(Scalar::I64(0));
-                params.iter_mut().filter(|r| **r == Reg::NONE).for_each(|r| *r = zero);
-            }
-            let results = b.inline(&restricted_to(code, call.arguments.clone()), &params);
-            let arguments: Vec<ArrayId> = call.arguments.iter().map(|r| array(code.types[*r])).collect();
-            let body = b.finish(results);
-            before.push(Stmt { op: Op::Loop { to: arguments.clone(), extents: extents.clone(), body }, site });
-            // The function.
-            let (result, all) = function(&code.instrs[call.at]).expect("a call");
-            let value = array(code.types[result]);
-            let mut b = Builder::new(&vec![ScalarType::I64; index.len()]);
-            let own = b.params();
-            let mut read = |r: Reg| -> Reg {
-                if let Some(k) = call.arguments.iter().position(|a| *a == r) {
-                    let to = b.reg(code.types[r]);
-                    b.emit(Instr::Read { to: vec![to], array: arguments[k], index: own.clone(), site, inside: true });
-                    return to;
-                }
-                let constant = code.instrs.iter().find_map(|i| match i {
-                    Instr::Const(to, x) if *to == r => Some(*x),
-                    _ => None,
-                });
-                b.constant(constant.expect("a constant argument"))
-            };
-            let args: Vec<Reg> = all.into_iter().map(&mut read).collect();
-            let to = b.reg(code.types[result]);
-            b.emit(match code.instrs[call.at] {
-                Instr::Op2(_, op, ..) => Instr::Op2(to, op, args[0], args[1]),
-                Instr::Op1(_, op, _) => Instr::Op1(to, op, args[0]),
-                _ => unreachable!("a call has one or two arguments"),
-            });
-            before.push(Stmt { op: Op::Loop { to: vec![value], extents, body: b.finish(vec![to]) }, site });
-            code.instrs[call.at] = Instr::Read { to: vec![result], array: value, index, site, inside: true };
+            let (result, array, statements) = statements(place, code, &call, &index, extents, site);
+            before.extend(statements);
+            code.instrs[call.at] = Instr::Read { to: vec![result], array, index, site, inside: true };
         }
         *code = restricted_to(code, code.results.clone());
     }
+}
+
+/// The result of a call, the array of its values for these indices of the space, and the loops that compute the arguments and the values.
+fn statements(
+    place: &mut Place,
+    code: &ScalarFn,
+    call: &Call,
+    index: &[Reg],
+    extents: &[i64],
+    site: SiteId,
+) -> (Reg, ArrayId, [Stmt; 2]) {
+    let mut array = |r: Reg| place.arrays.push(ArrayInfo { rank: index.len(), columns: vec![code.types[r]] });
+    let mut b = Builder::new(&[]);
+    let constants = index.iter().map(|r| b.constant(Scalar::I64(extents[r.index()]))).collect();
+    let extents = b.finish(constants);
+    let arguments: Vec<ArrayId> = call.arguments.iter().map(|r| array(*r)).collect();
+    let mut b = Builder::new(&index_types(index.len()));
+    let mut params = vec![Reg::NONE; code.params];
+    index.iter().zip(b.params()).for_each(|(r, own)| params[r.index()] = own);
+    if params.contains(&Reg::NONE) {
+        let zero = b.constant(Scalar::I64(0));
+        params.iter_mut().filter(|r| **r == Reg::NONE).for_each(|r| *r = zero);
+    }
+    let results = b.inline(&restricted_to(code, call.arguments.clone()), &params);
+    let body = b.finish(results);
+    let first = Stmt { op: Op::Loop { to: arguments.clone(), extents: extents.clone(), body }, site };
+    // The call itself, of what is read and of constants.
+    let (result, used) = function(&code.instrs[call.at]).expect("a call");
+    let mut b = Builder::new(&index_types(index.len()));
+    let mut own = BTreeMap::new();
+    for r in used {
+        if own.contains_key(&r) {
+            continue;
+        }
+        let to = b.reg(code.types[r]);
+        own.insert(r, to);
+        match call.arguments.iter().position(|a| *a == r) {
+            Some(k) => {
+                let index = b.params();
+                b.emit(Instr::Read { to: vec![to], array: arguments[k], index, site, inside: true });
+            }
+            None => b.emit(renamed(defined(code, r).expect("a constant"), &|_| to)),
+        }
+    }
+    let to = b.reg(code.types[result]);
+    own.insert(result, to);
+    b.emit(renamed(&code.instrs[call.at], &|r| own[r]));
+    let values = array(result);
+    let second = Stmt { op: Op::Loop { to: vec![values], extents, body: b.finish(vec![to]) }, site };
+    (result, values, [first, second])
 }
 
 #[cfg(test)]
