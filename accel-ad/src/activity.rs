@@ -300,6 +300,7 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
             AccOp::Backpermute { a, .. } => of_acc(&a, arrays),
             // Positions are integers, which have no derivative.
             AccOp::Argsort { .. } => Activity::Passive,
+            AccOp::Foreign { a, .. } => of_rule(&of_acc(&a, arrays)),
             AccOp::Reshape { a, .. } => of_acc(&a, arrays),
             AccOp::Replicate { a, .. } => of_acc(&a, arrays),
             AccOp::Slice { a, .. } => of_acc(&a, arrays),

@@ -196,6 +196,9 @@ fn pushforward<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<P
         let dx = dual.sum(&parts, &value, h);
         let arrays = Duals::empty().push(&dx.st.emb.at(&x.var), &dx.val);
         let f = forward(&p.body, &arrays, &dx.st.code, m);
+        if let Some(why) = arrays.refused() {
+            return Err(why);
+        }
         let dy = from_tangent(&f.tangent(), &p.result);
         Ok(Program::new(&both, &x.code.close(&f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)))))
     })

@@ -96,6 +96,22 @@ pub enum Error {
         /// Where it was written.
         at: &'static Location<'static>,
     },
+    /// A failure of a foreign function.
+    #[error("{op}: {why}")]
+    Foreign {
+        /// The name of the function, with the source line where known.
+        op: String,
+        /// What it says.
+        why: String,
+    },
+    /// A derivative of a foreign function without a rule.
+    #[error("the foreign function `{op}` at {at} has no derivative: give it one with `custom_vjp` or `custom_jvp`")]
+    NoDerivative {
+        /// The name of the function.
+        op: &'static str,
+        /// Where it was written.
+        at: &'static Location<'static>,
+    },
     /// An array that does not fit into memory.
     #[error("{op}: no memory for an array of shape {shape:?}")]
     Memory {

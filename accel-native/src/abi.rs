@@ -94,6 +94,7 @@ pub struct Callbacks {
     pub scan: Rows,
     pub strip: unsafe extern "C" fn(*mut Run, *const Function, i64, *const i64) -> i32,
     pub argsort: unsafe extern "C" fn(*mut Run, i64, *const [i64; 2], i64) -> i32,
+    pub foreign: unsafe extern "C" fn(*mut Run, i64) -> i32,
     pub keep: unsafe extern "C" fn(*mut Run, i64) -> i32,
     pub recall: unsafe extern "C" fn(*mut Run, i64, i64) -> i64,
     pub again: unsafe extern "C" fn(*mut Run, i64, i64, i64) -> i32,

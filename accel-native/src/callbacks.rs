@@ -5,6 +5,7 @@
 //! combined from left to right. Many rows are reduced one after another.
 
 mod entry;
+mod foreign;
 mod rows;
 mod small_states;
 mod sort;
@@ -14,6 +15,7 @@ mod tape;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
+pub use foreign::Foreign;
 pub use states::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 
 /// The callbacks.
@@ -25,6 +27,7 @@ pub static CALLS: Callbacks = Callbacks {
     scan: rows::scan,
     strip: strip::strip,
     argsort: sort::argsort,
+    foreign: foreign::foreign,
     keep: tape::keep,
     recall: tape::recall,
     again: tape::again,

@@ -1,7 +1,7 @@
 //! The context of a run: what all runs of a program share, the tables of one run, and what a run leaves for the next.
 
 use crate::abi::{Array, Block, Run};
-use crate::callbacks::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
+use crate::callbacks::{Foreign, RunningTape, SmallMemory, TapeArrays, tape_arrays};
 use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
@@ -31,6 +31,8 @@ pub struct CompiledProgram {
     /// The types of the accumulated values of scans, and the numbers of chains of their parts, by the array that a scan
     /// defines. The array may have fewer columns.
     pub scans: BTreeMap<usize, (Vec<ScalarType>, usize)>,
+    /// The calls of foreign functions, by their first results.
+    pub foreign: BTreeMap<usize, Foreign>,
     /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Arc<Pool>,
     pub totals: Pool,
@@ -94,11 +96,12 @@ impl Tables {
 
 impl CompiledProgram {
     pub fn new(program: Verified<Program>, library: Arc<Library>, budget: Budget) -> CompiledProgram {
-        let (mut literals, mut scans) = (vec![], BTreeMap::new());
+        let (mut literals, mut scans, mut foreign) = (vec![], BTreeMap::new(), BTreeMap::new());
         for s in program.body.walk() {
             match &s.op {
                 Op::Literal { to, literal } => literals.push((*to, *literal)),
                 Op::Scan { to, rows, .. } => _ = scans.insert(to.index(), (rows.columns(), chains(rows))),
+                Op::Foreign { to, call, from, .. } => _ = foreign.insert(to[0].index(), Foreign::new(call, from, to)),
                 _ => {}
             }
         }
@@ -112,6 +115,7 @@ impl CompiledProgram {
             library,
             literals,
             scans,
+            foreign,
             pool: Arc::default(),
             totals: Pool::default(),
             sorting: SortMemory::default(),

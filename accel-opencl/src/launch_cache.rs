@@ -74,6 +74,11 @@ impl Run<'_> {
                 let len = space.pop().ok_or_else(|| Error::Internal("keys without rows".into()))?;
                 Ok(Some((space, len)))
             }
+            Op::Foreign { to, extents, .. } => {
+                let all = scalar_evaluation::extents_of_each(&self.code.program, self, extents, to, s.site)?;
+                to.iter().zip(all).try_for_each(|(a, own)| self.set_extents(*a, numbers(&own)))?;
+                Ok(None)
+            }
             Op::Reshape { to, from, extents } => {
                 let new = self.evaluate(extents, s.site)?;
                 scalar_evaluation::check_reshape(&self.code.program, s.site, &self.shapes.sizes(*from), &new)?;

@@ -4,7 +4,7 @@ use crate::built_program::BuiltProgram;
 use crate::cl::{Event, Queue};
 use crate::device::OpenDevice;
 use crate::fault;
-use crate::location::{Array, mem};
+use crate::location::{Array, Location, mem};
 use crate::memory::Buffer;
 use crate::run::Enqueued;
 use crate::shapes::Shapes;
@@ -68,6 +68,20 @@ impl Transfer {
         self.events.clear();
         Ok(std::mem::take(&mut self.columns))
     }
+}
+
+/// The columns of an array of `n` elements on the host.
+///
+/// # Errors
+/// A failure of the device, or a lack of memory.
+pub fn columns(code: &BuiltProgram, place: &Location, types: &[ScalarType], n: usize) -> Result<Columns> {
+    let device = &code.module.device;
+    let mut transfer = Transfer::default();
+    for (k, t) in types.iter().enumerate() {
+        let host = place.host.as_ref().map(|columns| columns[k].clone());
+        transfer.column(&device.queue, *t, n, host, place.device.get(k).cloned().flatten())?;
+    }
+    Ok(transfer.finish(device)?.into())
 }
 
 /// The results of a run on the host.

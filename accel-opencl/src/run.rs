@@ -8,12 +8,13 @@ use crate::kernel_objects::KernelObjects;
 use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
 use crate::memory::Buffer;
 use crate::plan::{Plan, Step};
+use crate::read_back;
 use crate::shapes::{Shapes, Space};
 use crate::states::Tapes;
 use crate::stop::{Stop, WalkResult, strip};
 use accel_core::ast::Dir;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, Columns, Scalar, ScalarType};
+use accel_core::repr::{Call, Column, Columns, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, Trips, index_vec};
 use smallvec::smallvec;
@@ -146,6 +147,7 @@ impl<'a> Run<'a> {
             Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
             // The elements are shared, not copied. `find_extents` has compared the shapes.
             Op::Agree { .. } => {}
+            Op::Foreign { to, call, from, .. } => self.foreign(to, call, from, s.site)?,
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
                 let chosen = scalar_evaluation::truth(self.values(cond, s.site)?[0])?;
@@ -219,6 +221,29 @@ impl<'a> Run<'a> {
         }
         self.outputs(s, to)?;
         self.launch(s, space)
+    }
+
+    /// Calls a foreign function on the host. What fails on the device before is reported first.
+    fn foreign(&mut self, to: &[ArrayId], call: &Call, from: &[ArrayId], site: SiteId) -> WalkResult<()> {
+        tracing::debug!(function = call.function.name(), "arrays are copied to the host and back");
+        let arrays = |run: &Self, a: ArrayId| -> Result<RawArray> {
+            let columns =
+                read_back::columns(run.code, &run.arrays[a], &run.code.program.arrays[a].columns, run.count(a))?;
+            Ok(RawArray { extents: run.shapes.sizes(a).into(), columns })
+        };
+        let from = from.iter().map(|a| arrays(self, *a)).collect::<Result<Vec<_>>>()?;
+        self.check()?;
+        let infos = &self.code.program.arrays;
+        let results = to.iter().map(|a| (self.shapes.sizes(*a).into(), &infos[*a].columns[..])).collect();
+        let shape = || to.first().map(|a| self.shapes.sizes(*a)).unwrap_or_default();
+        let results = call.run(&from.iter().collect::<Vec<_>>(), results).map_err(|why| match why {
+            Some(why) => Error::Foreign { op: self.site(site), why },
+            None => Error::Memory { op: self.site(site), shape: shape() },
+        })?;
+        for (to, a) in to.iter().zip(results) {
+            self.put(*to, Location { device: smallvec![None; a.columns.len()], host: Some(a.columns) });
+        }
+        Ok(())
     }
 
     /// Makes the arrays of a loop, in place of others where possible: not if it may be executed again.

@@ -89,6 +89,7 @@ pub fn reads<A, R>(
         | AccOp::Snd { .. }
         | AccOp::Cond { .. }
         | AccOp::Accumulate { .. }
+        | AccOp::Foreign { .. }
         | AccOp::Map { .. }
         | AccOp::Agree { .. }
         | AccOp::ZipWith { .. }

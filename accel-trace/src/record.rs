@@ -269,7 +269,7 @@ impl Recorder<'_> {
                 self.acc(if truth(value)? { then } else { otherwise }, env)
             }
             // A step for each array of the result.
-            AccOp::Accumulate { .. } => {
+            AccOp::Accumulate { .. } | AccOp::Foreign { .. } => {
                 let mut paths = vec![];
                 array_paths(ty.raw(), &mut vec![], &mut paths);
                 let mut paths = paths.iter();

@@ -19,6 +19,16 @@ fn rows(a: V) -> Acc<Matrix<f64>> {
     generate((2, a.len()), |(i, j)| a.at(j) * (i + 1).cast::<f64>() + (j - i).cast::<f64>())
 }
 
+/// The cubes of all elements, by a foreign function with a rule.
+fn cubes() -> Afun<Vector<f64>, Vector<f64>> {
+    let cubes = foreign(
+        "cubes",
+        |x: Vector<f64>| Ok::<_, Error>(Array::vector(x.to_vec().iter().map(|x| x * x * x).collect())),
+        |x| x.len(),
+    );
+    custom_vjp(&cubes, |x, _, dy| x * x * dy * 3.0)
+}
+
 const PROGRAMS: &[fn(V) -> Number] = &[
     |a| sum(map(|x| x.sin(), a)),
     |a| sum(zip_with(|x, y| x * y, a, map(|x| x.cos(), reverse(a)))),
@@ -31,6 +41,7 @@ const PROGRAMS: &[fn(V) -> Number] = &[
     |a| squares(scanl1(|x, y| x + y, a)),
     |a| squares(scanr(|x, y| x + y, 0.5, a)),
     |a| squares(permute(|new, old| new + old, fill(3, 1.0), |i| (true, i % 3), a)),
+    |a| squares(call(cubes(), a) * a),
     |a| squares(backpermute(a.len() * 2, |i| i % a.len(), a)),
     |a| sum(map(|x| x * x, sum(reshape((1, a.len()), a)))),
     |a| sum(product(replicate((a.len(), 2i64), unit(the(sum(map(|x| x.sin(), a))))))),

@@ -3,6 +3,7 @@
 //! in tests of reverse mode.
 
 use super::code::{ACode, AEmitted, materialise};
+use super::rules::no_derivative;
 use crate::builders::{arg, args, call, call2, fun1, has_tangent, plus, uncurry, unit, zero};
 use crate::forms::Argument;
 use crate::operators::Operator;
@@ -238,6 +239,20 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 let tangents = Acc::map(&fun1(&pair, |x| x.snd()), &v.fst(), at).cast(tan_arr().sym());
                 let tan = Acc::pair(&tangents, &v.snd().snd()).cast(tan_pair().sym());
                 retype(all.then_both(&value, Some(tan), l), eq, m)
+            }
+            AccOp::Foreign { f, sh, a } => {
+                let a = forward(&a, arrays, code, p);
+                let sh = rename_arrays(&sh, &arrays.weaken(&a.up).values);
+                let t = ArraysTy::of(e.ty()).expect("a foreign function computes arrays");
+                let value = Acc::foreign(&f, &sh, &Acc::var(&a.var), &t, at);
+                let tan = (!a.tan.is_zero()).then(|| {
+                    if f.function.adjoint().is_none() {
+                        arrays.refuse(no_derivative(&f, e.at()));
+                    }
+                    let t = ArraysTy::of(&tan_ty(e.ty())).expect("tangents of arrays are arrays");
+                    Acc::foreign(&f, &sh, &a.tangent(), &t, at)
+                });
+                a.then_both(&value, tan, m)
             }
             AccOp::Map { f, a, eq } => {
                 let a = forward(&a, arrays, code, p);

@@ -125,6 +125,10 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 one(&a, env, code, m, |c, a| Acc::backpermute(&t, &c.exp(&sh), &c.fun1(&f), &a, at).cast(eq.sym()))
             }
             AccOp::Argsort { key, a, eq } => one(&a, env, code, m, |_, a| Acc::argsort(key, &a, at).cast(eq.sym())),
+            AccOp::Foreign { f, sh, a } => {
+                let t = ArraysTy::of(e.ty()).expect("a foreign function computes arrays");
+                one(&a, env, code, m, |c, a| Acc::foreign(&f, &c.exp(&sh), &a, &t, at))
+            }
             AccOp::Reshape { sh, a, eq } => {
                 let t = e.ty().cast(eq).sh_elt().0;
                 one(&a, env, code, m, |c, a| Acc::reshape(&t, &c.exp(&sh), &a, at).cast(eq.sym()))

@@ -17,6 +17,7 @@ use crate::operators::Operator;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use accel_core::pass::uses;
+use accel_core::repr::Call;
 use frunk::{HCons, HNil};
 
 /// In normal form, arguments are variables.
@@ -221,6 +222,19 @@ fn operation<'m, B, A, A2, R>(
             }
             // Its result consists of integers, whose adjoints are empty. The derivative is that of a gather through it.
             AccOp::Argsort { .. } => Ok(st.rename(m).0),
+            AccOp::Foreign { f, a, .. } => {
+                let a = label(&a)?;
+                if st.activity_of(&a).is_passive() {
+                    return Ok(st.rename(m).0);
+                }
+                let (Some(function), TyView::Arr(_, _, q)) = (f.function.adjoint(), a.ty().view(k)) else {
+                    return Err(no_derivative(&f, rhs.at()));
+                };
+                let (sh, d) = (Exp::shape(&st.emb.at(&a.cast(q))), materialise(d, &Acc::var(y)));
+                let t = ArraysTy::of(&tan_ty(a.ty())).ok_or_else(|| no_derivative(&f, rhs.at()))?;
+                let da = Acc::foreign(&Call { function, lanes: f.lanes }, &sh, &d, &t, at);
+                Ok(st.contribute(&a, &da, m).st)
+            }
             AccOp::Reshape { a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 // Errors of the adjoint swap the shapes, those of its own adjoint do not.
@@ -255,6 +269,14 @@ fn operation<'m, B, A, A2, R>(
             }
         }
     })
+}
+
+/// The error of a derivative of a foreign function that has none.
+pub fn no_derivative(f: &Call, at: Src) -> Error {
+    match at {
+        Some(at) => Error::NoDerivative { op: f.function.name(), at: at.at },
+        None => Error::Internal(format!("the derivative of the foreign function `{}`", f.function.name())),
+    }
 }
 
 /// Whether the expression uses the first of its two arguments.

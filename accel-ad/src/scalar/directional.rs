@@ -34,12 +34,8 @@ impl ExpTransform for Directional {
             let tangent = pair_types(p.cast(pair)).map(|same| SparseTangent::var(&dx.var).cast(eq_tan(same)));
             let tangent = SparseTangent::pair(&tangent.ok_or_else(no_pair)?, &SparseTangent::zero());
             let tangent = tangent.cast(tan_pair().sym().then(eq_tan(pair.sym())));
-            let scalars = Duals {
-                values: Env::identity(&both).weaken(&dx.up),
-                tangents: passive(env).push(&tangent, p),
-                accumulators: 0,
-            };
-            let arrays = Duals { values: Env::identity(arrays), tangents: passive(arrays), accumulators: 0 };
+            let scalars = Duals::new(Env::identity(&both).weaken(&dx.up), passive(env).push(&tangent, p));
+            let arrays = Duals::new(Env::identity(arrays), passive(arrays));
             let y = forward(f, &scalars, &arrays, &dx.code, l);
             let dy = from_tangent(&materialise(&y.tan, &tan_ty(f.ty())), f.ty());
             Ok(match self.with_value {

@@ -6,8 +6,11 @@ use super::lists::{lists, row_sum};
 use crate::builders::{arg, args, has_tangent, let4};
 use crate::rules::{self, Factor};
 use accel_core::ast::*;
+use accel_core::error::Error;
 use accel_core::pass::{rename, rename_arrays, rename_arrays_of_custom, rename_custom_exp};
 use frunk::{HCons, HNil};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Maps the variables of a source environment `E0` to `E`: to their values and their tangents.
 pub struct Duals<E0, E> {
@@ -15,34 +18,48 @@ pub struct Duals<E0, E> {
     pub tangents: Env<TanF<E>, E0>,
     /// For arrays: the number of accumulators to which scalar code emits. Those for the tangents come after them.
     pub accumulators: usize,
+    /// Why there is no derivative.
+    refused: Rc<RefCell<Option<Error>>>,
 }
 
 impl<E> Duals<HNil, E> {
     pub fn empty() -> Self {
-        Duals { values: Env::empty(), tangents: Env::empty(), accumulators: 0 }
+        Duals::new(Env::empty(), Env::empty())
     }
 }
 
 impl<E0, E> Duals<E0, E> {
+    pub fn new(values: Env<IdxF<E>, E0>, tangents: Env<TanF<E>, E0>) -> Self {
+        Duals { values, tangents, accumulators: 0, refused: Rc::default() }
+    }
     pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Duals<E0, E2> {
         let (values, tangents) = (self.values.weaken(r), self.tangents.weaken(r));
-        Duals { values, tangents, accumulators: self.accumulators }
+        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
     }
     pub fn push<B>(&self, x: &Idx<E, B>, dx: &SparseTangent<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
         let (values, tangents) = (self.values.push(x, x.ty()), self.tangents.push(dx, x.ty()));
-        Duals { values, tangents, accumulators: self.accumulators }
+        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
     }
     pub fn cast<E1>(&self, q: Equal<E0, E1>) -> Duals<E1, E> {
         let (values, tangents) = (self.values.cast_env(q), self.tangents.cast_env(q));
-        Duals { values, tangents, accumulators: self.accumulators }
+        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
     }
     pub fn recast<E2>(&self, q: Equal<E, E2>) -> Duals<E0, E2> {
         let (values, tangents) = (self.values.recast(q), self.tangents.recast(q));
-        Duals { values, tangents, accumulators: self.accumulators }
+        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
     }
     /// The same arrays, for scalar code that emits to accumulators.
     pub fn emitting(&self, accumulators: usize) -> Duals<E0, E> {
-        Duals { values: self.values.clone(), tangents: self.tangents.clone(), accumulators }
+        let refused = self.refused.clone();
+        Duals { values: self.values.clone(), tangents: self.tangents.clone(), accumulators, refused }
+    }
+    /// Notes that something has no derivative.
+    pub fn refuse(&self, why: Error) {
+        self.refused.borrow_mut().get_or_insert(why);
+    }
+    /// Why there is no derivative, if something has none.
+    pub fn refused(&self) -> Option<Error> {
+        self.refused.borrow_mut().take()
     }
 }
 

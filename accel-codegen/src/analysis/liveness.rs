@@ -185,6 +185,7 @@ impl<'a> Analysis<'a> {
             | Op::Scan { .. }
             | Op::Permute { .. }
             | Op::Argsort { .. }
+            | Op::Foreign { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::Keep { .. }
@@ -280,6 +281,7 @@ fn needs(s: &Stmt) -> Needs {
         Op::Permute { defaults, .. } => arrays.extend([*defaults]),
         Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),
+        Op::Foreign { from, .. } => arrays.extend(from),
         Op::While { init, trips, .. } => arrays.extend(init.iter().copied().chain(trips.number())),
         Op::Keep { arrays: kept, .. } => arrays.extend(kept),
         Op::Literal { .. }

@@ -129,7 +129,7 @@ impl Choice<'_> {
             | Op::While { .. }
             | Op::Recall { .. }
             | Op::Strip { .. } => true,
-            Op::Argsort { .. } => false,
+            Op::Argsort { .. } | Op::Foreign { .. } => false,
         };
         if !is_small {
             return None;

@@ -111,6 +111,7 @@ impl<'a> Kernels<'a> {
             Op::Literal { .. }
             | Op::Loop { .. }
             | Op::Argsort { .. }
+            | Op::Foreign { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::If { .. }

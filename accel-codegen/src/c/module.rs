@@ -80,6 +80,7 @@ pub fn emit_for(program: &Verified<Program>, extents: &InputExtents, options: Op
 ///   `join`); its sizes are those of [`sizes`](crate::shared::strip::Strip::sizes);
 /// - `argsort` sorts the rows of an array, and defines `count` arrays of its extents; each of `moved` is such an array
 ///   and the one whose elements move there, or -1 for positions;
+/// - `foreign` calls the foreign function whose first result is the array `to`, and which has memory for its results;
 /// - `keep` offers the arrays of a `Keep` to a tape; `recall` defines those of a `Recall` as the last state until `at`
 ///   and returns its number, or -1; `again` offers state `k` on the way from there to `at`;
 /// - a tape has the memory of NOTE [Small states]: `count` states with room for `room`, of `size` bytes each; the
@@ -111,6 +112,7 @@ typedef struct {
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
     int (*argsort)(run *, i64 keys, const i64 (*moved)[2], i64 count);
+    int (*foreign)(run *, i64 to);
     int (*keep)(run *, i64 tape);
     i64 (*recall)(run *, i64 tape, i64 at);
     int (*again)(run *, i64 tape, i64 k, i64 at);

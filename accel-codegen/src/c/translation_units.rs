@@ -47,6 +47,7 @@ pub fn operation(op: &Op) -> Option<&'static str> {
         Op::Accumulate { .. } => Some("accumulate"),
         Op::Literal { .. }
         | Op::Argsort { .. }
+        | Op::Foreign { .. }
         | Op::Reshape { .. }
         | Op::Agree { .. }
         | Op::If { .. }

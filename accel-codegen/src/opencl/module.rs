@@ -103,6 +103,8 @@ impl Emitter<'_> {
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             // The backend dissolves strips: they are for processors.
             Op::Strip { .. } => None,
+            // The host calls it.
+            Op::Foreign { .. } => None,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => None,
             Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => None,
         }

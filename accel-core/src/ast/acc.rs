@@ -22,9 +22,9 @@ use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Erased, Guard, Inv, W, X, Y, Z};
 use super::slice::SliceSpec;
 use super::thin::{RawThinning, RawThinnings, SharedNode};
-use super::ty::{Arr, Batched, ElementTy, ScalarTy, ShapeTy, Ty, batched_ty, row_ty};
+use super::ty::{Arr, ArraysTy, Batched, ElementTy, ScalarTy, ShapeTy, Ty, batched_ty, row_ty};
 use super::value::Literal;
-use crate::repr::{Agreement, RawTy};
+use crate::repr::{Agreement, Call as ForeignCall, RawTy};
 use frunk::{HCons, HNil};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -206,6 +206,8 @@ pub enum Detail<'o> {
     User(&'static str),
     /// Which dimensions of the larger array are kept.
     Kept(&'o [bool]),
+    /// A call of a foreign function.
+    Call(&'o ForeignCall),
 }
 
 /// The table of all operations that bind no array variable. It generates the erased node, the typed view, `view`, `op`,
@@ -271,6 +273,7 @@ macro_rules! acc_ops {
             pub fn name(&self) -> &'static str {
                 match self {
                     AccOp::Agree { user, .. } => user,
+                    AccOp::Foreign { f, .. } => f.function.name(),
                     AccOp::Scan { dir: Dir::Right, .. } => "scanr",
                     AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
                     op => op.operation(),
@@ -284,18 +287,21 @@ macro_rules! acc_ops {
     (@raw fun2) => { Fun2<Erased, Erased, Erased, Erased> };
     (@raw dir) => { Dir };
     (@raw agreement) => { Agreement };
+    (@raw foreign) => { ForeignCall };
     (@raw word) => { &'static str };
     (@raw slice) => { SliceSpec<Erased, Erased, Erased> };
     (@raw scalar) => { ScalarTy<Erased> };
     (@view acc $f:ident $th:ident) => { $f.thin($th) };
     (@view dir $f:ident $th:ident) => { *$f };
     (@view agreement $f:ident $th:ident) => { *$f };
+    (@view foreign $f:ident $th:ident) => { $f.clone() };
     (@view word $f:ident $th:ident) => { $f };
     (@view slice $f:ident $th:ident) => { $f.relabel() };
     (@view scalar $f:ident $th:ident) => { $f.relabel() };
     (@view $code:ident $f:ident $th:ident) => { $f.athin($th) };
     (@erase dir $f:ident) => { *$f };
     (@erase agreement $f:ident) => { *$f };
+    (@erase foreign $f:ident) => { $f.clone() };
     (@erase word $f:ident) => { $f };
     (@erase $kind:ident $f:ident) => { $f.relabel() };
     (@visit acc $f:ident $v:ident) => { $v.acc($f) };
@@ -304,6 +310,7 @@ macro_rules! acc_ops {
     (@visit fun2 $f:ident $v:ident) => { $v.exp(&$f.0) };
     (@visit dir $f:ident $v:ident) => { let _ = $f; };
     (@visit agreement $f:ident $v:ident) => { let _ = $f; };
+    (@visit foreign $f:ident $v:ident) => { let _ = $f; };
     (@visit word $f:ident $v:ident) => { let _ = $f; };
     (@visit slice $f:ident $v:ident) => { let _ = $f; };
     (@visit scalar $f:ident $v:ident) => { let _ = $f; };
@@ -313,6 +320,7 @@ macro_rules! acc_ops {
     (@detail fun2 $f:ident $d:ident) => { let _ = $f; };
     (@detail dir $f:ident $d:ident) => { $d.push(Detail::Dir(*$f)) };
     (@detail agreement $f:ident $d:ident) => { $d.push(Detail::Agreement(*$f)) };
+    (@detail foreign $f:ident $d:ident) => { $d.push(Detail::Call($f)) };
     (@detail word $f:ident $d:ident) => { $d.push(Detail::User($f)) };
     (@detail slice $f:ident $d:ident) => { $d.push(Detail::Kept($f.kept())) };
     (@detail scalar $f:ident $d:ident) => { let _ = $f; };
@@ -322,6 +330,7 @@ macro_rules! acc_ops {
     (@map fun2 $f:ident $m:ident) => { Fun2($m.exp(&$f.0)) };
     (@map dir $f:ident $m:ident) => { *$f };
     (@map agreement $f:ident $m:ident) => { *$f };
+    (@map foreign $f:ident $m:ident) => { $f.clone() };
     (@map word $f:ident $m:ident) => { $f };
     (@map slice $f:ident $m:ident) => { $f.relabel() };
     (@map scalar $f:ident $m:ident) => { $f.relabel() };
@@ -391,6 +400,9 @@ acc_ops! {
     /// The positions at which the elements of each innermost row are in sorted order: NOTE \[Sorted order\]. The
     /// elements are scalars.
     Argsort "argsort" { scalar key: ScalarTy<W<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), W<'n>>>; R = Arr<(X<'n>, i64), i64> }
+    /// What a foreign function makes of arrays: NOTE \[Foreign functions\]. The components of `sh` are all extents of the results, one array
+    /// after the other.
+    Foreign "foreign" { foreign f: ForeignCall, exp sh: Exp<HNil, A, X<'n>>, acc a: Acc<A, Y<'n>> }
     /// The same elements in row-major order, in another shape of the same size.
     Reshape "reshape" { exp sh: Exp<HNil, A, X<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
     /// Adds dimensions along which the array is repeated.
@@ -652,6 +664,20 @@ impl<A, Sh> Acc<A, Arr<(Sh, i64), i64>> {
     pub fn argsort<K>(key: ScalarTy<K>, a: &Acc<A, Arr<(Sh, i64), K>>, at: Src) -> Self {
         let op = RawAccOp::Argsort { key: key.relabel(), a: a.relabel() };
         Self::new(op, &a.sh_elt().0, &Ty::of(), at)
+    }
+}
+
+#[allow(missing_docs)]
+impl<A, R> Acc<A, R> {
+    pub fn foreign<Sh, P>(
+        f: &ForeignCall,
+        sh: &Exp<HNil, A, Sh>,
+        a: &Acc<A, P>,
+        result: &ArraysTy<R>,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Foreign { f: f.clone(), sh: sh.relabel(), a: a.relabel() };
+        acc(AForm::Op(op), result.clone().ty(), at)
     }
 }
 

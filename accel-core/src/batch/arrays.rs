@@ -7,6 +7,7 @@ use super::scalars::{applied, code, free, free1, free2, of_index, uncurry};
 use super::scope::{Form, Made, Scope, Stuck};
 use crate::ast::*;
 use crate::repr::op::{Cmp, Num2};
+use crate::repr::{Call as ForeignCall, RawTy};
 use frunk::{HCons, HNil};
 
 /// The new code for a computation.
@@ -204,6 +205,25 @@ fn operation<'a, 'r, 'b, 'm>(
         AccOp::Argsort { key, a, .. } => fresh2(|k, h| match operand(a, s, k)? {
             Operand::Shared(x) => shared(&Acc::argsort(*key, &x, at), m),
             Operand::Lanes(x) => lanes(&Acc::argsort(*key, &rows(&x, h)?, at), m),
+        }),
+        AccOp::Foreign { f, sh, a: arg } => fresh3(|g, h, k| {
+            let sh = free(sh, s).ok_or_else(extents)?;
+            let (arg, form) = batch(arg, s, g)?;
+            let result = || Stuck::broken("arrays");
+            if form == Form::Shared {
+                return shared(&Acc::foreign(f, &sh, &arg, &ArraysTy::of(a.ty()).ok_or_else(result)?, at), m);
+            }
+            let (arg, _) = s.lift(&arg, &form, h)?;
+            let call = ForeignCall { lanes: f.lanes + 1, ..f.clone() };
+            let all = batched_ty(a.ty());
+            let (mut old, mut extents) = (components(&sh).into_iter(), vec![]);
+            for (rank, _) in a.ty().raw().arrays() {
+                extents.push(s.n.clone());
+                extents.extend(old.by_ref().take(rank));
+            }
+            let t = Ty::from_raw(&RawTy::shape(extents.len()), k).ok_or_else(|| Stuck::broken("a shape"))?;
+            let sh = from_components(&t, &extents);
+            lanes(&Acc::foreign(&call, &sh, &arg, &ArraysTy::of(&all).ok_or_else(result)?, at), m)
         }),
         AccOp::Permute { comb, defaults, index, a, .. } => fresh2(|k, l| {
             let comb = free2(comb, s).ok_or_else(operator)?;

@@ -18,6 +18,8 @@ mod numbers;
 mod scalars;
 mod scope;
 
+pub use index::{components, from_components};
+
 use crate::ast::*;
 use crate::repr::RawTy;
 use crate::surface::graph::{ArrayOp, Node, Op};

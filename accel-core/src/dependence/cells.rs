@@ -199,6 +199,15 @@ impl Cells {
         Cells::new(a.extents.clone(), &types, (0..a.size()).flat_map(element).collect())
     }
 
+    /// The array, if all of its values are known.
+    pub fn values(&self) -> Option<RawArray> {
+        let mut a = RawArray::zeros(self.extents.clone(), &self.types)?;
+        for (i, c) in self.cells.iter().enumerate() {
+            a.columns[i % self.types.len()].set(i / self.types.len(), c.value?);
+        }
+        Some(a)
+    }
+
     pub fn size(&self) -> usize {
         self.extents.iter().product()
     }

@@ -1,16 +1,17 @@
 //! The array operations of the interpreter on cells.
 
-use super::cells::{Cell, Cells, Result, Stop, index, join, positions};
+use super::cells::{Cell, Cells, Result, Set, Stop, index, join, positions};
 use super::code::Machine;
 use crate::ast::Dir;
 use crate::error::Error;
 use crate::interp::code::{Code, bool};
 use crate::interp::extents::{extents, for_each_index, int, position};
+use crate::interp::ops::called;
 use crate::interp::place::Place;
 use crate::interp::plan::Op;
 use crate::interp::slots::Slot;
 use crate::repr::op::{Num2, Op2};
-use crate::repr::{RawExtents, Scalar, ScalarType};
+use crate::repr::{Call, RawExtents, Scalar, ScalarType};
 use std::rc::Rc;
 
 /// The arrays of a running program.
@@ -99,6 +100,10 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<Vec<Rc<Cells>>> {
             })?
         }
         Op::Argsort { a } => argsort(slots.get(*a)?, place)?,
+        Op::Foreign { call, sh, a, results } => {
+            let a = a.iter().map(|s| slots.get(*s)).collect::<Result<Vec<_>>>()?;
+            return foreign(call, slots.integers(sh, place, "a shape")?, &a, results, place);
+        }
         Op::Reshape { sh, a } => {
             let (sh, a) = (slots.shape(sh, place)?, slots.get(*a)?);
             if sh.iter().product::<usize>() != a.size() {
@@ -277,6 +282,29 @@ fn permute(defaults: &Cells, a: &Cells, mut to: Machine, mut comb: Machine, plac
         Ok(vec![])
     })?;
     Ok(Cells::new(defaults.extents.clone(), &a.types, cells))
+}
+
+/// Each number of a result depends on all numbers of the arguments. The function is called where they are all known.
+fn foreign(
+    call: &Call,
+    sh: Vec<i64>,
+    a: &[&Rc<Cells>],
+    results: &[(usize, Vec<ScalarType>)],
+    place: Place,
+) -> Result<Vec<Rc<Cells>>> {
+    let sh = sh.into_iter().map(Scalar::I64);
+    if let Some(a) = a.iter().map(|a| a.values()).collect::<Option<Vec<_>>>() {
+        let results = called(call, &a.iter().collect::<Vec<_>>(), sh.collect(), results, place)?;
+        return Ok(results.iter().map(|a| Rc::new(Cells::known(a))).collect());
+    }
+    let by = a.iter().flat_map(|a| a.numbers()).fold(Set::default(), |by, c| by.union(&c.by));
+    let mut sh = sh;
+    let result = |(rank, types): &(usize, Vec<ScalarType>)| {
+        let extents = extents(place, sh.by_ref().take(*rank))?;
+        let by = |t: &ScalarType| if t.is_float() { by.clone() } else { Set::default() };
+        generate(extents, types, place, |_, _| Ok(types.iter().map(|t| Cell { value: None, by: by(t) }).collect()))
+    };
+    results.iter().map(result).map(|a| a.map(Rc::new)).collect()
 }
 
 /// Positions have no derivative. They are known where all elements of a row are.

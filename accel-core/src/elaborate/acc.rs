@@ -6,10 +6,10 @@ use super::parts::Graph;
 use super::region::{RegionId, WHOLE};
 use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
-use crate::batch;
+use crate::batch::{self, components, from_components};
 use crate::error::Result;
 use crate::pass::finished;
-use crate::repr::{Agreement, ArrayTuple, RawTy};
+use crate::repr::{Agreement, ArrayTuple, Call as ForeignCall, RawTy};
 use crate::surface::graph::{self, ArrayOp, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
 use std::collections::HashMap;
@@ -195,6 +195,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             ArrayOp::Permute { comb, def, index, src } => self.permute(n, (comb, index), *def, *src, m),
             ArrayOp::Backpermute(sh, f, a) => self.backpermute(n, *sh, f, *a, m),
             ArrayOp::Argsort(a) => self.argsort(n, *a, m),
+            ArrayOp::Foreign(f, shapes, a) => self.foreign(n, f, shapes, *a, m),
             ArrayOp::Reshape(sh, a) => self.reshape(n, *sh, *a, m),
             ArrayOp::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
             ArrayOp::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
@@ -430,6 +431,22 @@ impl<'s, 'a> Arrays<'s, 'a> {
             let a = self.rows(node, a, g, h)?;
             let key = ScalarTy::of(&a.elt).ok_or_else(|| type_error(node, "an array of scalars", a.acc.ty().raw()))?;
             Ok(Acc::argsort(key, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn foreign<'m>(self, n: NodeId, f: &ForeignCall, shapes: &[NodeId], a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh3(|g, h, k| {
+            let a = self.infer(a, g)?;
+            let mut extents = vec![];
+            for (i, sh) in shapes.iter().enumerate() {
+                fresh1(|h| Ok(extents.extend(components(&self.extents((n, i), *sh, h)?.1))))?;
+            }
+            let t = Ty::from_raw(&RawTy::shape(extents.len()), h);
+            let t = t.ok_or_else(|| internal(node, "a shape"))?;
+            let result = Ty::from_raw(&node.ty, k).and_then(|t| ArraysTy::of(&t));
+            let result = result.ok_or_else(|| internal(node, "a result of arrays"))?;
+            Ok(Acc::foreign(f, &from_components(&t, &extents), &a, &result, self.at(n)).cast(name(m)))
         })
     }
 

@@ -252,6 +252,10 @@ impl Compiler {
                 let (a, _) = self.array(a, env);
                 Op::Argsort { a }
             }
+            AccOp::Foreign { f, sh, a } => {
+                let a = self.acc(a, env).leaves();
+                Op::Foreign { call: f.clone(), sh: closed(sh, env), a, results: t.raw().arrays() }
+            }
             AccOp::Reshape { sh, a, .. } => {
                 let (a, _) = self.array(a, env);
                 Op::Reshape { sh: closed(sh, env), a }

@@ -25,7 +25,7 @@ mod compile;
 pub(crate) mod extents;
 mod flatten;
 pub(crate) mod lists;
-mod ops;
+pub(crate) mod ops;
 pub(crate) mod place;
 pub(crate) mod plan;
 mod run;

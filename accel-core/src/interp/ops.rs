@@ -9,7 +9,7 @@ use super::watch::Details;
 use crate::ast::Dir;
 use crate::error::{Error, Result};
 use crate::repr::op::{Num2, Op2};
-use crate::repr::{Agreement, Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
+use crate::repr::{Agreement, Call, Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
 
 /// Computes the array that an operation defines.
 pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
@@ -42,6 +42,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         | Op::While { .. }
         | Op::Loop { .. }
         | Op::Accumulate { .. }
+        | Op::Foreign { .. }
         | Op::Agree { .. } => Err(Error::Internal(format!("{place} is not a single array operation"))),
     }
 }
@@ -153,6 +154,37 @@ pub fn accumulate(sh: &Code, f: &Code, init: &[Slot], place: Place, slots: &Slot
     })?;
     sums.insert(0, out.finish());
     Ok(sums)
+}
+
+/// The results of a foreign function.
+pub fn foreign(
+    call: &Call,
+    sh: &Code,
+    a: &[Slot],
+    results: &[(usize, Vec<ScalarType>)],
+    place: Place,
+    slots: &Slots,
+) -> Result<Vec<RawArray>> {
+    let from = a.iter().map(|s| slots.get(*s)).collect::<Result<Vec<_>>>()?;
+    called(call, &from, value(sh, place, slots)?, results, place)
+}
+
+/// The results of a foreign function for these arguments and extents.
+pub fn called(
+    call: &Call,
+    from: &[&RawArray],
+    all: Vec<Scalar>,
+    results: &[(usize, Vec<ScalarType>)],
+    place: Place,
+) -> Result<Vec<RawArray>> {
+    let mut all = all.into_iter();
+    let to = results.iter().map(|(rank, types)| Ok((extents(place, all.by_ref().take(*rank))?, &types[..])));
+    let to = to.collect::<Result<Vec<_>>>()?;
+    let shape = to.first().map(|(sh, _)| sh.to_vec()).unwrap_or_default();
+    call.run(from, to).map_err(|why| match why {
+        Some(why) => Error::Foreign { op: place.to_string(), why },
+        None => Error::Memory { op: place.to_string(), shape },
+    })
 }
 
 /// Adds an emission to an element of its accumulator.

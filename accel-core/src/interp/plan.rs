@@ -6,7 +6,7 @@ use super::place::Place;
 use super::slots::Slot;
 use crate::ast::{Dir, deep};
 use crate::repr::tree::Tree;
-use crate::repr::{Agreement, RawArray};
+use crate::repr::{Agreement, Call, RawArray, ScalarType};
 
 /// A closed program. The leaves of its argument are in the first slots.
 #[derive(Debug)]
@@ -126,6 +126,13 @@ pub enum Op {
     Argsort {
         a: Slot,
     },
+    /// The code computes all extents of the results, one array after the other. Of each result, its rank and its columns.
+    Foreign {
+        call: Call,
+        sh: Code,
+        a: Vec<Slot>,
+        results: Vec<(usize, Vec<ScalarType>)>,
+    },
     Reshape {
         sh: Code,
         a: Slot,
@@ -164,6 +171,7 @@ impl Op {
             Op::Permute { comb, defaults, index, a } => (vec![*defaults, *a], vec![comb, index]),
             Op::Backpermute { sh, f, a } => (vec![*a], vec![sh, f]),
             Op::Argsort { a } => (vec![*a], vec![]),
+            Op::Foreign { sh, a, .. } => (a.clone(), vec![sh]),
             Op::Reshape { sh, a } => (vec![*a], vec![sh]),
             Op::Replicate { slx, a, .. } | Op::Slice { slx, a, .. } => (vec![*a], vec![slx]),
         };

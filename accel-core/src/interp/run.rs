@@ -132,6 +132,9 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
         Op::Accumulate { sh, f, init } => {
             ops::accumulate(sh, f, init, s.place, slots)?.into_iter().map(Content::Array).collect()
         }
+        Op::Foreign { call, sh, a, results } => {
+            ops::foreign(call, sh, a, results, s.place, slots)?.into_iter().map(Content::Array).collect()
+        }
         Op::Agree { agreement, left, right, a } => {
             if let Err(e) = ops::agree(*agreement, left, right, s.place, slots) {
                 slots.note(e)?;

@@ -130,6 +130,10 @@ impl<N> Tokens<'_, N> {
                 Detail::Dir(dir) => self.out.push(u64::from(dir == Dir::Left)),
                 Detail::Agreement(agreement) => self.text(agreement.name()),
                 Detail::User(name) => self.text(name),
+                Detail::Call(call) => {
+                    self.text(call.function.name());
+                    self.out.extend([call.function.identity(), call.lanes as u64]);
+                }
                 Detail::Kept(kept) => {
                     self.out.push(kept.len() as u64);
                     self.out.extend(kept.iter().map(|k| u64::from(*k)))

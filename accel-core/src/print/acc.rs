@@ -130,6 +130,10 @@ impl<'d> Printer<'d, '_> {
                 vec![exp(size), self.fun1(f, sh, s), self.acc(a, below, ATOM)]
             }
             AccOp::Argsort { a, .. } => vec![self.acc(a, below, ATOM)],
+            AccOp::Foreign { f, sh, a } => {
+                let function = self.text(format!("{:?}", f.function.name()));
+                vec![function, exp(sh), self.acc(a, below, ATOM)]
+            }
             AccOp::Reshape { sh: size, a, .. } => vec![exp(size), self.acc(a, below, ATOM)],
             AccOp::Replicate { spec, slx, a, .. } => self.sliced(spec, slx, a, s),
             AccOp::Slice { spec, slx, a, .. } => self.sliced(spec, slx, a, s),

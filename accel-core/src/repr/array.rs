@@ -1,5 +1,6 @@
 //! Untyped arrays: extents, and one column for each scalar component of the elements.
 
+use super::foreign::{View, ViewMut};
 use super::scalar::ScalarElt;
 use super::{RawTy, Scalar, ScalarType};
 use smallvec::SmallVec;
@@ -11,6 +12,8 @@ pub trait ColumnElt: ScalarElt + Default {
     fn elements(column: &Column) -> Option<&[Self]>;
     /// The elements of a column, for writing; `None` if it has another type. Copies the column if it is shared.
     fn elements_mut(column: &mut Column) -> Option<&mut [Self]>;
+    /// The elements of a part of a column; `None` if it has another type.
+    fn part<'a>(part: &ColumnView<'a>) -> Option<&'a [Self]>;
     /// The elements of a part of a column, for writing; `None` if it has another type.
     fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [Self]>;
 }
@@ -25,6 +28,41 @@ macro_rules! columns {
         #[derive(Debug)]
         pub enum ColumnPart<'a> { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(&'a mut [$rust])),* }
 
+        /// Consecutive elements of a column.
+        #[derive(Clone, Copy, Debug)]
+        pub enum ColumnView<'a> { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(&'a [$rust])),* }
+
+        impl<'a> ColumnView<'a> {
+            /// The `n` elements from `first` on.
+            pub fn part(self, first: usize, n: usize) -> ColumnView<'a> {
+                match self { $(ColumnView::$variant(c) => ColumnView::$variant(&c[first..first + n])),* }
+            }
+            /// A column of these elements.
+            pub fn to_column(self) -> Column {
+                match self { $(ColumnView::$variant(c) => c.to_vec().into()),* }
+            }
+        }
+
+        impl<'a> ColumnPart<'a> {
+            /// The first `n` elements, and the others.
+            pub fn split(self, n: usize) -> (ColumnPart<'a>, ColumnPart<'a>) {
+                match self { $(ColumnPart::$variant(c) => {
+                    let (a, b) = c.split_at_mut(n);
+                    (ColumnPart::$variant(a), ColumnPart::$variant(b))
+                })* }
+            }
+            /// Copies the elements of a column; `false` if it has other ones.
+            pub fn copy_from(&mut self, from: &Column) -> bool {
+                match (self, from) {
+                    $((ColumnPart::$variant(c), Column::$variant(from)) if c.len() == from.len() => {
+                        c.copy_from_slice(from);
+                        true
+                    })*
+                    _ => false,
+                }
+            }
+        }
+
         $(impl ColumnElt for $rust {
             #[inline]
             fn elements(column: &Column) -> Option<&[$rust]> {
@@ -33,6 +71,10 @@ macro_rules! columns {
             #[inline]
             fn elements_mut(column: &mut Column) -> Option<&mut [$rust]> {
                 match column { Column::$variant(c) => Some(Arc::<Vec<_>>::make_mut(c).as_mut_slice()), _ => None }
+            }
+            #[inline]
+            fn part<'a>(part: &ColumnView<'a>) -> Option<&'a [$rust]> {
+                match part { ColumnView::$variant(c) => Some(c), _ => None }
             }
             #[inline]
             fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [$rust]> {
@@ -60,6 +102,14 @@ macro_rules! columns {
                     c.resize(n, <$rust>::default());
                     Some(c.into())
                 })* }
+            }
+            /// All elements.
+            pub fn view(&self) -> ColumnView<'_> {
+                match self { $(Column::$variant(c) => ColumnView::$variant(c)),* }
+            }
+            /// All elements, for writing. Copies the column if it is shared.
+            pub fn view_mut(&mut self) -> ColumnPart<'_> {
+                match self { $(Column::$variant(c) => ColumnPart::$variant(Arc::make_mut(c).as_mut_slice())),* }
             }
             /// The memory of the elements, in bytes.
             pub fn bytes(&self) -> usize {
@@ -207,6 +257,23 @@ impl RawArray {
     /// The number of elements: the product of the extents. It saturates for extents that no array can have.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))
+    }
+
+    /// An array of zeros; `None` if there is not enough memory. The extents are those of an array.
+    pub fn zeros(extents: RawExtents, types: &[ScalarType]) -> Option<RawArray> {
+        let n = checked_size(&extents)?;
+        let columns = types.iter().map(|t| Column::zeros(*t, n)).collect::<Option<_>>()?;
+        Some(RawArray { extents, columns })
+    }
+
+    /// The array as an argument of a foreign function.
+    pub fn view(&self) -> View<'_> {
+        View { extents: self.extents.clone(), columns: self.columns.iter().map(Column::view).collect() }
+    }
+
+    /// The array as a result of a foreign function. Copies columns that are shared.
+    pub fn view_mut(&mut self) -> ViewMut<'_> {
+        ViewMut { extents: self.extents.clone(), columns: self.columns.iter_mut().map(Column::view_mut).collect() }
     }
 
     /// An array with an empty column for every leaf of the element type `t`.

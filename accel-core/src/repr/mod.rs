@@ -6,6 +6,7 @@
 pub mod agreement;
 pub mod array;
 pub mod eval;
+pub mod foreign;
 pub mod op;
 pub mod order;
 pub mod scalar;
@@ -15,8 +16,10 @@ pub mod ty;
 
 pub use agreement::Agreement;
 pub use array::{
-    ArrayTuple, Column, ColumnElt, ColumnPart, Columns, MAX_EXTENT, MAX_SIZE, RawArray, RawExtents, checked_size,
+    ArrayTuple, Column, ColumnElt, ColumnPart, ColumnView, Columns, MAX_EXTENT, MAX_SIZE, RawArray, RawExtents,
+    checked_size,
 };
+pub use foreign::{Call, Foreign};
 pub use scalar::{Scalar, ScalarType, Scalars};
 pub use two::Two;
 pub use ty::RawTy;

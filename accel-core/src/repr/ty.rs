@@ -39,6 +39,15 @@ impl RawTy {
         (0..rank).fold(RawTy::Unit, |sh, _| RawTy::pair(sh, RawTy::Scalar(ScalarType::I64)))
     }
 
+    /// The arrays of a tuple of arrays, from left to right: of each, the rank and the columns.
+    pub fn arrays(&self) -> Vec<(usize, Vec<ScalarType>)> {
+        match self {
+            RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => vec![],
+            RawTy::Pair(p) => deep(|| [p.0.arrays(), p.1.arrays()].concat()),
+            RawTy::Array(p) => vec![(p.0.width(), p.1.leaves().to_vec())],
+        }
+    }
+
     /// The scalar leaves from left to right; an array or a list has the leaves of its elements.
     pub fn leaves(&self) -> SmallVec<[ScalarType; 8]> {
         fn go(t: &RawTy, out: &mut SmallVec<[ScalarType; 8]>) {

@@ -121,7 +121,8 @@ impl Extents {
             | ArrayOp::While { .. }
             | ArrayOp::MapAccum { .. } => None,
             // These are not single arrays.
-            ArrayOp::Unit | ArrayOp::Pair(..) => None,
+            ArrayOp::Foreign(_, shapes, _) if let [sh] = &shapes[..] => Some(self.shape(*sh, nodes)),
+            ArrayOp::Unit | ArrayOp::Pair(..) | ArrayOp::Foreign(..) => None,
         }
     }
 

@@ -14,6 +14,7 @@ mod element_counts;
 mod elementwise;
 mod exp;
 mod extents;
+mod foreign;
 mod function;
 mod functions;
 pub mod graph;
@@ -49,6 +50,9 @@ pub use elementwise::{Column, Operand, Row, column, row, where_};
 #[doc(hidden)]
 pub use exp::custom_exp;
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
+#[doc(hidden)]
+pub use foreign::foreign_call;
+pub use foreign::{Shapes, foreign};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
 #[doc(hidden)]

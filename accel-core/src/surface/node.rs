@@ -1,6 +1,7 @@
 //! The nodes of the graph of a program that is being staged.
 
 use crate::ast::{ExpRule, ExpTransform, Program, Source, Src};
+use crate::repr::foreign::Call;
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
 use std::fmt;
@@ -214,6 +215,8 @@ pub enum ArrayOp {
     Backpermute(NodeId, Lam, NodeId),
     /// The positions at which the elements of each innermost row are in sorted order.
     Argsort(NodeId),
+    /// What a foreign function makes of arrays: the call, and the shape of each result.
+    Foreign(Call, Arc<[NodeId]>, NodeId),
     /// The same elements in row-major order, in another shape of the same size.
     Reshape(NodeId, NodeId),
     /// Adds dimensions by repetition.
@@ -336,6 +339,7 @@ impl ArrayOp {
             }
             ArrayOp::Backpermute(sh, f, a) => [Exp(*sh), Function(f), Operand(*a)].into_iter().for_each(call),
             ArrayOp::Argsort(a) => [Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Foreign(_, shapes, a) => shapes.iter().map(|sh| Exp(*sh)).chain([Operand(*a)]).for_each(call),
             ArrayOp::Reshape(sh, a) => [Exp(*sh), Operand(*a)].into_iter().for_each(call),
             ArrayOp::Replicate { spec: _, slx, a } | ArrayOp::Slice { spec: _, slx, a } => {
                 [Exp(*slx), Operand(*a)].into_iter().for_each(call)

@@ -18,7 +18,7 @@ use std::panic::Location;
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
 
 /// A node whose result is of type `A`.
-fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> ArrayOp) -> Acc<A> {
+pub(super) fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> ArrayOp) -> Acc<A> {
     Acc::new(build(name, at, |b| {
         let op = f(b);
         b.push(op, A::Repr::raw())

@@ -16,7 +16,7 @@ use super::verify::{Verified, verify};
 use accel_core::ast::{Dir, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
-use accel_core::repr::{ArrayTuple, Column, RawArray, RawExtents, Scalar, ScalarType};
+use accel_core::repr::{ArrayTuple, Call, Column, RawArray, RawExtents, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -321,6 +321,7 @@ impl Evaluator<'_> {
                 vec![permuted.map_err(|e| if is_outside(&e) { scalar_evaluation::failed_proof(&e) } else { e })?]
             }
             Op::Argsort { keys, moved, .. } => self.argsort(*keys, moved, site)?,
+            Op::Foreign { to, call, from, extents } => self.foreign(to, call, from, extents, site)?,
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],
             Op::Agree { agreement, left, right } => {
                 scalar_evaluation::check_agreement(self.p, self, *agreement, [left, right], site)?;
@@ -577,6 +578,26 @@ impl Evaluator<'_> {
             }
         }
         Ok(out.into_iter().map(|(out, _)| out).collect())
+    }
+
+    fn foreign(
+        &self,
+        to: &[ArrayId],
+        call: &Call,
+        from: &[ArrayId],
+        extents: &ScalarFn,
+        site: SiteId,
+    ) -> Result<Vec<RawArray>> {
+        let from = from.iter().map(|a| self.get(*a)).collect::<Result<Vec<_>>>()?;
+        let shapes = scalar_evaluation::extents_of_each(self.p, self, extents, to, site)?;
+        let op = || self.p.sites[site].to_string();
+        shapes.iter().try_for_each(|own| self.steps(check_size(op, own)?))?;
+        let columns = |a: &ArrayId| &self.p.arrays[*a].columns[..];
+        let results = shapes.iter().zip(to).map(|(own, a)| (RawExtents::from_slice(own), columns(a))).collect();
+        call.run(&from, results).map_err(|why| match why {
+            Some(why) => Error::Foreign { op: op(), why },
+            None => Error::Memory { op: op(), shape: shapes[0].clone() },
+        })
     }
 
     fn reshape(&self, from: ArrayId, extents: &ScalarFn, site: SiteId) -> Result<RawArray> {

@@ -4,7 +4,7 @@ use super::ids::{ArrayId, Reg, SiteId};
 use accel_core::ast::{Dir, Src, deep};
 use accel_core::error::Error;
 use accel_core::repr::op::{Op1, Op2};
-use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Agreement, Call, RawArray, Scalar, ScalarType};
 use index_vec::IndexVec;
 use std::ops::{Deref, DerefMut};
 
@@ -209,6 +209,17 @@ pub enum Op {
         /// keys, which are of type `i64`.
         moved: Vec<Option<ArrayId>>,
     },
+    /// What a foreign function makes of arrays: see NOTE [Foreign functions] in `accel_core::repr::foreign`.
+    Foreign {
+        /// The arrays defined.
+        to: Vec<ArrayId>,
+        /// The function.
+        call: Call,
+        /// The arguments.
+        from: Vec<ArrayId>,
+        /// The extents of all results, one array after the other.
+        extents: ScalarFn,
+    },
     /// The same elements in row-major order, with other extents. A different size is an error.
     Reshape {
         /// The array defined.
@@ -398,6 +409,21 @@ impl ScalarFn {
     pub fn param_types(&self) -> &[ScalarType] {
         &self.types.raw[..self.params]
     }
+}
+
+/// The parts of a list of extents that belong to these arrays, one after the other.
+pub fn extents_of_each<'e, T>(
+    to: &[ArrayId],
+    extents: &'e [T],
+    arrays: &IndexVec<ArrayId, ArrayInfo>,
+) -> Vec<(ArrayId, &'e [T])> {
+    let mut left = extents;
+    let of_array = |a: &ArrayId| {
+        let (own, rest) = left.split_at(arrays[*a].rank.min(left.len()));
+        left = rest;
+        (*a, own)
+    };
+    to.iter().map(of_array).collect()
 }
 
 /// An instruction of a scalar function.

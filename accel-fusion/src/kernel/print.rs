@@ -93,6 +93,7 @@ impl Op {
         match self {
             Op::Loop { to, .. }
             | Op::Argsort { to, .. }
+            | Op::Foreign { to, .. }
             | Op::If { to, .. }
             | Op::Recall { to, .. }
             | Op::Strip { to, .. } => to.as_slice().into(),
@@ -117,6 +118,7 @@ impl Op {
             Op::Scan { .. } => "scan",
             Op::Permute { .. } => "permute",
             Op::Argsort { .. } => "argsort",
+            Op::Foreign { .. } => "foreign",
             Op::Reshape { .. } => "reshape",
             Op::Agree { .. } => "agree",
             Op::If { .. } => "if",
@@ -144,6 +146,7 @@ impl Op {
             | Op::Scan { .. }
             | Op::Permute { .. }
             | Op::Argsort { .. }
+            | Op::Foreign { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::Keep { .. } => vec![],
@@ -185,7 +188,7 @@ impl Op {
                 [Some(extents), Some(len), Some(element), init.as_mut(), Some(op)].into_iter().flatten().collect()
             }
             Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
-            Op::Reshape { extents, .. } => vec![extents],
+            Op::Foreign { extents, .. } | Op::Reshape { extents, .. } => vec![extents],
             Op::Agree { left, right, .. } => vec![left, right],
             Op::If { cond, .. } => vec![cond],
             Op::Strip { len, .. } => vec![len],
@@ -209,7 +212,7 @@ impl Op {
             Op::Permute { extents, target, element, comb, .. } => {
                 vec![("extents", extents), ("target", target), ("element", element), ("comb", comb)]
             }
-            Op::Reshape { extents, .. } => vec![("extents", extents)],
+            Op::Foreign { extents, .. } | Op::Reshape { extents, .. } => vec![("extents", extents)],
             Op::Agree { left, right, .. } => vec![("left", left), ("right", right)],
             Op::If { cond, .. } => vec![("cond", cond)],
             Op::Strip { len, .. } => vec![("len", len)],
@@ -399,6 +402,9 @@ impl Printer<'_> {
             Op::Argsort { keys, moved, .. } => {
                 let moved = list(moved, |a| a.map_or("positions".into(), |a| format!("a{a}")));
                 format!("argsort a{keys} @{site} moving {moved}")
+            }
+            Op::Foreign { call, from, .. } => {
+                format!("foreign {:?} {} {} @{site}", call.function.name(), call.lanes, list_or_unit(from, array))
             }
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),

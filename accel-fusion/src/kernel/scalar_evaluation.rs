@@ -53,7 +53,28 @@ pub fn values<S: Store>(p: &Program, store: &S, c: &ScalarFn, site: SiteId) -> R
 /// # Errors
 /// These checks fail, or as [`ScalarEvaluator::call`].
 pub fn extents<S: Store>(p: &Program, store: &S, c: &ScalarFn, site: SiteId) -> Result<Vec<usize>> {
-    let found = values(p, store, c, site)?.into_iter().map(int).collect::<Result<Vec<_>>>()?;
+    possible(p, values(p, store, c, site)?, site)
+}
+
+/// The extents of several arrays, which a scalar function returns one after the other.
+///
+/// # Errors
+/// As [`extents`].
+pub fn extents_of_each<S: Store>(
+    p: &Program,
+    store: &S,
+    c: &ScalarFn,
+    to: &[ArrayId],
+    site: SiteId,
+) -> Result<Vec<Vec<usize>>> {
+    let all = values(p, store, c, site)?;
+    let each = super::ir::extents_of_each(to, &all, &p.arrays);
+    each.into_iter().map(|(_, own)| possible(p, own.to_vec(), site)).collect()
+}
+
+/// The extents of an array, if an array can have them.
+fn possible(p: &Program, found: Vec<Scalar>, site: SiteId) -> Result<Vec<usize>> {
+    let found = found.into_iter().map(int).collect::<Result<Vec<_>>>()?;
     let extents = found.iter().map(|e| usize::try_from(*e).ok()).collect::<Option<Vec<_>>>();
     let extents = extents.ok_or_else(|| Error::Shape {
         op: p.sites[site].to_string(),

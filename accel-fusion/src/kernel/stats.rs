@@ -159,7 +159,7 @@ impl Counter<'_> {
         let passes = match op {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
-            Op::Permute { .. } | Op::Argsort { .. } | Op::Accumulate { .. } => 2,
+            Op::Permute { .. } | Op::Argsort { .. } | Op::Accumulate { .. } | Op::Foreign { .. } => 2,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => return,
             Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => return,
         };
@@ -197,6 +197,10 @@ impl Counter<'_> {
                 let same = self.extents_like(*initial);
                 self.note(*sum, &same);
             }
+        }
+        if let Op::Foreign { to, extents, .. } = op {
+            let all = self.formulas(extents);
+            extents_of_each(to, &all, &self.p.arrays).into_iter().for_each(|(a, own)| self.note(a, own));
         }
         if let Some(extents) = self.extents_of(op) {
             to.into_iter().for_each(|a| self.note(a, &extents));
@@ -249,7 +253,7 @@ impl Counter<'_> {
                 all
             }
             Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => self.extents_like(*from),
-            Op::Agree { .. } | Op::Keep { .. } => return None,
+            Op::Foreign { .. } | Op::Agree { .. } | Op::Keep { .. } => return None,
             Op::If { .. } | Op::While { .. } | Op::Recall { .. } | Op::Strip { .. } => return None,
         })
     }

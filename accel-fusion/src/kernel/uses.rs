@@ -64,6 +64,7 @@ impl Op {
         match self {
             Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => found.extend([*a]),
             Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys]).copied()),
+            Op::Foreign { from, .. } => found.extend(from.iter().copied()),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1).copied()),
             Op::Accumulate { sums, .. } => found.extend(sums.iter().map(|s| s.1)),
             Op::While { init, trips, body, .. } => {

@@ -268,6 +268,18 @@ impl<'a> Verifier<'a> {
                     ensure(to == moved && moved.rank == keys.rank, || format!("an {to} from an {moved}"))?;
                 }
             }
+            Op::Foreign { to, call, from, extents } => {
+                ensure(!to.is_empty(), || "a foreign function without a result".into())?;
+                let mut rank = 0;
+                for a in to {
+                    rank += self.info(*a)?.rank;
+                    ensure(self.info(*a)?.rank >= call.lanes, || format!("a{a} has no lanes"))?;
+                }
+                for a in from {
+                    ensure(self.used(*a)?.rank >= call.lanes, || format!("a{a} has no lanes"))?;
+                }
+                self.code("extents", extents, &[], &index_types(rank))?;
+            }
             Op::Reshape { to, from, extents } => {
                 let (to, source) = (self.info(*to)?, self.used(*from)?);
                 self.code("extents", extents, &[], &index_types(to.rank))?;

@@ -236,6 +236,7 @@ impl Lower {
             | AccOp::Permute { .. }
             | AccOp::Accumulate { .. }
             | AccOp::Argsort { .. }
+            | AccOp::Foreign { .. }
             | AccOp::Reshape { .. } => return None,
         })
     }
@@ -377,6 +378,13 @@ impl Lower {
                 let keys = self.acc(a, env).leaf();
                 let to = self.arrays_of(t.raw());
                 self.stmt(Op::Argsort { to: to.leaves(), keys, moved: vec![None] }, site);
+                to
+            }
+            AccOp::Foreign { f, sh, a } => {
+                let from = self.acc(a, env).leaves();
+                let extents = self.scalars(env).closed(sh);
+                let to = self.arrays_of(t.raw());
+                self.stmt(Op::Foreign { to: to.leaves(), call: f.clone(), from, extents }, site);
                 to
             }
             AccOp::Reshape { sh, a, .. } => {

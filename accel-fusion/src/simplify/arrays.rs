@@ -254,6 +254,10 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
         AccOp::Argsort { key, a, eq } => {
             one(a, env, block, w, (k, m), |_, a| Acc::argsort(*key, &a, at).cast(eq.sym()))
         }
+        AccOp::Foreign { f, sh, a } => one(a, env, block, w, (k, m), |mut c, a| {
+            let result = ArraysTy::of(e.ty()).expect("a foreign function computes arrays");
+            Acc::foreign(f, &c.exp(sh), &a, &result, at)
+        }),
         AccOp::Reshape { sh, a, eq } => {
             let t = e.ty().cast(*eq).sh_elt().0;
             one(a, env, block, w, (k, m), |mut c, a| Acc::reshape(&t, &c.exp(sh), &a, at).cast(eq.sym()))
@@ -403,6 +407,7 @@ fn widening<'m, 'b, 'k, R>(
             | AccOp::Scan1 { .. }
             | AccOp::Permute { .. }
             | AccOp::Accumulate { .. }
+            | AccOp::Foreign { .. }
             | AccOp::Argsort { .. } => Err(m),
         }
     })

@@ -89,6 +89,7 @@ impl<A> Checks<'_, A> {
                 | AccOp::Scan1 { .. }
                 | AccOp::Accumulate { .. }
                 | AccOp::Permute { .. }
+                | AccOp::Foreign { .. }
                 | AccOp::Argsort { .. } => None,
             }
         })

@@ -127,6 +127,10 @@ impl Uses {
                 self.acc(a, &d.of_array());
             }
             AccOp::Unit { .. } => {}
+            AccOp::Foreign { sh, a, .. } => {
+                self.code(sh, &Demand::All, 0);
+                self.acc(a, &Demand::All);
+            }
             // The operators need all components.
             AccOp::Fold { .. }
             | AccOp::Fold1 { .. }

@@ -171,6 +171,7 @@ impl Shapes {
             | AccOp::Pair { .. }
             | AccOp::Fst { .. }
             | AccOp::Snd { .. }
+            | AccOp::Foreign { .. }
             | AccOp::Accumulate { .. } => None,
         }
     }

@@ -54,7 +54,8 @@ impl Executor for Vectorized {
                 Some(vec![permute::permute(context, permutation, context.array(*defaults)?, &extents(e)?)?])
             }
             Op::Argsort { keys, moved, .. } => argsort::argsort(context, *keys, moved),
-            // These are control flow, or copy whole arrays.
+            // These are control flow, copy whole arrays, or are computed elsewhere.
+            Op::Foreign { .. } => None,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } => None,
             Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } | Op::Strip { .. } => None,
         }

@@ -8,7 +8,7 @@ use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreted;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::tree::Tree;
-use accel_core::repr::{ArrayTuple, RawExtents, RawTy, Scalar};
+use accel_core::repr::{ArrayTuple, Call, RawExtents, RawTy, Scalar};
 use frunk::{HCons, HNil};
 
 /// Runs a program and records the steps on which its result depends. The interpreter runs it first and reports what is
@@ -96,7 +96,7 @@ impl Recorder {
                 }
             }
             AccView::Loop(l, _) => self.loop_(&l, env),
-            AccView::Op(op) => self.op(&op, a.ty(), env),
+            AccView::Op(op) => self.op(&op, (a.ty(), a.at()), env),
         })
     }
 
@@ -215,7 +215,12 @@ impl Recorder {
         Ok((self.arrays[id].clone(), a.sh_elt().1))
     }
 
-    fn op<'a, 'r>(&mut self, op: &AccOp<'_, X<'a>, X<'r>>, ty: &Ty<X<'r>>, env: &Arrays<X<'a>>) -> Result<Tree<usize>> {
+    fn op<'a, 'r>(
+        &mut self,
+        op: &AccOp<'_, X<'a>, X<'r>>,
+        (ty, at): (&Ty<X<'r>>, Src),
+        env: &Arrays<X<'a>>,
+    ) -> Result<Tree<usize>> {
         let mut leaves = vec![];
         let extents = match op {
             AccOp::Unit { .. } => return Ok(Tree::Unit),
@@ -244,6 +249,7 @@ impl Recorder {
                 }
                 extents
             }
+            AccOp::Foreign { f, sh, a } => return self.foreign(f, sh, a, (ty, at), env),
             AccOp::Accumulate { sh, f, init, .. } => return self.accumulate(sh, f, init, env),
             AccOp::Map { f, a, .. } => {
                 let (a, t) = self.source(a, env)?;
@@ -347,6 +353,38 @@ impl Recorder {
             }
         };
         Ok(self.array(ty.raw(), extents, leaves))
+    }
+
+    /// The results of a foreign function, which has no derivative.
+    fn foreign<A, Sh, P, R>(
+        &mut self,
+        f: &Call,
+        sh: &Exp<HNil, A, Sh>,
+        a: &Acc<A, P>,
+        (ty, at): (&Ty<R>, Src),
+        env: &Arrays<A>,
+    ) -> Result<Tree<usize>> {
+        let mut extents = self.shape(sh, env)?.into_iter();
+        let mut from = vec![];
+        for k in self.acc(a, env)?.leaves() {
+            let a = &self.arrays[k];
+            if let (true, Some(at)) = (a.leaves.iter().any(|x| x.step.is_some()), at) {
+                return Err(Error::NoDerivative { op: f.function.name(), at: at.at });
+            }
+            from.push(a.array());
+        }
+        let types = ty.raw().arrays();
+        let to = types.iter().map(|(rank, types)| (extents.by_ref().take(*rank).collect(), &types[..])).collect();
+        let results =
+            f.run(&from.iter().collect::<Vec<_>>(), to).map_err(|_| broken("a foreign function that fails"))?;
+        let mut results = results.into_iter();
+        Ok(Tree::of(ty.raw(), &mut || {
+            let a = results.next().expect("a result for each array");
+            let leaves =
+                (0..a.size()).flat_map(|i| a.columns.iter().filter_map(move |c| c.get(i))).map(Traced::constant);
+            let (types, leaves) = (a.columns.iter().map(|c| c.ty()).collect(), leaves.collect());
+            self.push(Elements { extents: a.extents.clone(), types, leaves })
+        }))
     }
 
     /// The array that `f` computes, and the accumulators after all that `f` emits.

@@ -8,6 +8,7 @@ mod derivatives;
 mod elementwise;
 mod floats;
 mod folds;
+mod foreign;
 mod joining;
 mod library;
 mod making;
@@ -54,6 +55,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("derivatives", derivatives::all),
     ("whole programs", programs::all),
     ("functions of numbers", calls::all),
+    ("foreign functions", foreign::all),
     ("primitive functions of integers and bool", numbers::all),
     ("primitive functions of floats", floats::all),
 ];

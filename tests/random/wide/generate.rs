@@ -614,9 +614,9 @@ impl Maker {
                 let (x, ty) = self.array(rows)?;
                 use Rearrange::*;
                 let what = if ty.rank == 2 {
-                    self.r.pick(&[Transpose, Transpose, Reverse, Init, Tail])
+                    self.r.pick(&[Transpose, Transpose, Reverse, Init, Tail, Turned])
                 } else {
-                    self.r.pick(&[Reverse, Init, Tail])
+                    self.r.pick(&[Reverse, Init, Tail, Turned])
                 };
                 Step::Rearrange { what, x }
             }

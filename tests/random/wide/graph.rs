@@ -303,6 +303,9 @@ fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId, lam: &dyn Fn(&Lam
         }
         ArrayOp::Backpermute(sh, f, a) => ArrayOp::Backpermute(get(*sh), lam(f), get(*a)),
         ArrayOp::Argsort(a) => ArrayOp::Argsort(get(*a)),
+        ArrayOp::Foreign(call, shapes, a) => {
+            ArrayOp::Foreign(call.clone(), shapes.iter().map(|sh| get(*sh)).collect(), get(*a))
+        }
         ArrayOp::Reshape(sh, a) => ArrayOp::Reshape(get(*sh), get(*a)),
         ArrayOp::Replicate { spec, slx, a } => ArrayOp::Replicate { spec: spec.clone(), slx: get(*slx), a: get(*a) },
         ArrayOp::Slice { spec, slx, a } => ArrayOp::Slice { spec: spec.clone(), slx: get(*slx), a: get(*a) },

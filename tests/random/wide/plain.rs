@@ -590,7 +590,7 @@ impl Evaluator {
             Step::Rearrange { what, x } => {
                 let (x, n) = (get(x), get(x).shape[tys[0].rank - 1]);
                 match what {
-                    Rearrange::Reverse => x.along_rows(n, |i| n - 1 - i),
+                    Rearrange::Reverse | Rearrange::Turned => x.along_rows(n, |i| n - 1 - i),
                     Rearrange::Tail => x.along_rows(n.saturating_sub(1), |i| i + 1),
                     _ => x.along_rows(n.saturating_sub(1), |i| i),
                 }

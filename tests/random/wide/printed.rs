@@ -1032,7 +1032,7 @@ fn seed_30() -> Result<ArrayTuple, Error> {
                 x0
             },
             |(a2, a3): (Acc<Array<Dim0, i64>>, Acc<Array<Dim1, i64>>)| {
-                let a4 = init(a3);
+                let a4 = tail(a3);
                 (map(|k: Exp<i64>| k + 1, a2), a4)
             },
             (unit(0i64), a0),
@@ -1267,7 +1267,7 @@ fn seed_34() -> Result<ArrayTuple, Error> {
             let x10 = (x7, x6, x6, x9);
             x10
         });
-        let a11 = reverse(a10);
+        let a11 = transpose(a10);
         let a12 = permute(|p, q| ((p.0.0 & q.0.0, p.0.1 + q.0.1), p.1 | q.1), a0, |x0| {
             let x1 = constant(2i64);
             let x2 = x0.ne(x1);

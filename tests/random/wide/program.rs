@@ -238,6 +238,8 @@ pub enum Rearrange {
     Reverse,
     Init,
     Tail,
+    /// As `Reverse`, by a foreign function.
+    Turned,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

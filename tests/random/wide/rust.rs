@@ -230,6 +230,7 @@ impl Arrays<'_> {
                     pad(self.depth)
                 )
             }
+            Step::Rearrange { what: Rearrange::Turned, x } => format!("super::surface::turned(a{x})"),
             Step::Rearrange { what, x } => format!("{}(a{x})", format!("{what:?}").to_lowercase()),
             Step::Sort { what, x } => {
                 let function = match what {

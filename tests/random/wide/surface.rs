@@ -4,7 +4,9 @@
 use super::graph::{W, X, Y};
 use super::program::{Product, Rearrange, Reduce, Sort};
 use accel::prelude::*;
-use accel::surface::{Staged, stage};
+use accel::repr::foreign::{View, ViewMut};
+use accel::repr::{Call, Column, Foreign};
+use accel::surface::{Staged, foreign_call, stage};
 
 type Hole<T> = Scalar<T>;
 
@@ -271,7 +273,25 @@ pub fn rearrange_(rank: usize, what: Rearrange) -> Staged {
         Rearrange::Reverse => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| reverse(xs))),
         Rearrange::Init => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| init(xs))),
         Rearrange::Tail => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| tail(xs))),
+        Rearrange::Turned => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| turned(xs))),
     }
+}
+
+/// Rows in the other direction, by a foreign function.
+pub fn turned<Sh: Shape, T: Elt>(xs: Acc<Array<Snoc<Sh>, T>>) -> Acc<Array<Snoc<Sh>, T>> {
+    fn turn() -> Foreign {
+        let work = |from: &[View], to: &mut [ViewMut]| {
+            for (from, to) in from[0].columns.iter().zip(&mut to[0].columns) {
+                let row = from.to_column();
+                let mut turned = Column::with_capacity(row.ty(), row.len());
+                (0..row.len()).rev().for_each(|i| _ = turned.push(row.get(i).expect("an element")));
+                assert!(to.copy_from(&turned), "a column of this type");
+            }
+            Ok(())
+        };
+        Foreign::linear("turned", work, turn)
+    }
+    foreign_call(&Call { function: turn(), lanes: Sh::RANK }, shape(xs), xs)
 }
 pub fn sort_(rank: usize, what: Sort) -> Staged {
     at_rank!(rank - 1, Sh => match what {

@@ -188,6 +188,7 @@ impl Host<'_> {
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::Literal { .. }
             | Op::Argsort { .. }
+            | Op::Foreign { .. }
             | Op::If { .. }
             | Op::While { .. }
             | Op::Keep { .. }

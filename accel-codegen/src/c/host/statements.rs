@@ -92,6 +92,7 @@ impl Host<'_> {
             Op::Scan { to, extents, down, rows, .. } => self.scan(s, *to, *down, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
             Op::Argsort { to, keys, moved } => self.argsort(to, *keys, moved),
+            Op::Foreign { to, extents, .. } => self.foreign(to, extents),
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
@@ -244,6 +245,27 @@ impl Host<'_> {
         let pairs: Vec<_> = to.iter().zip(moved).map(pair).collect();
         self.w.line(format!("static const i64 moved[][2] = {{ {} }};", pairs.join(", ")));
         self.w.line(format!("if (r->calls->argsort(r, {keys}, moved, {})) return 1;", pairs.len()));
+    }
+
+    /// The backend knows the function and the arguments by the first result.
+    fn foreign(&mut self, to: &[ArrayId], extents: &ScalarFn) {
+        let count = extents.results.len();
+        self.w.line(format!("i64 all[{}];", count.max(1)));
+        self.values(extents, &(0..count).map(|k| format!("all[{k}]")).collect::<Vec<_>>());
+        let mut first = 0;
+        for a in to {
+            let rank = self.w.program.arrays[*a].rank;
+            self.w.open("");
+            self.w.line(format!("const i64 *const e = all + {first};"));
+            if rank > 0 {
+                self.w.line(format!("if (wrong(r, e, {rank})) return 1;"));
+            }
+            self.size("n", "e", rank);
+            self.outputs(&[*a], &[], "e", rank);
+            self.w.close();
+            first += rank;
+        }
+        self.w.line(format!("if (r->calls->foreign(r, {})) return 1;", to[0]));
     }
 
     /// The elements are shared, not copied.

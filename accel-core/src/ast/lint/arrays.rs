@@ -239,6 +239,17 @@ impl Lint {
                 let (sh, _) = array(&a.ty.0)?;
                 same("argsort", ty, &RawTy::array(sh.clone(), i64::raw()))
             }
+            RawAccOp::Foreign { f, sh, a } => {
+                let sh = self.shape(sh, th)?;
+                self.acc("argument of a foreign function", &part(a, th))?;
+                ensure(ty.is_array_tuple(), || format!("a foreign function has the result {}", short(ty)))?;
+                let (mut from, mut to) = (vec![], vec![]);
+                array_types(&a.ty.0, &mut from);
+                array_types(ty, &mut to);
+                let rank = |t: &RawTy| array(t).map_or(0, |(sh, _)| sh.width());
+                ensure(from.iter().chain(&to).all(|t| rank(t) >= f.lanes), || "an array without lanes".into())?;
+                same("the extents of the results", &sh, &RawTy::shape(to.iter().map(rank).sum()))
+            }
             RawAccOp::Reshape { sh, a } => {
                 let sh = self.shape(sh, th)?;
                 let (_, t) = self.source("source", a, th)?;

@@ -94,6 +94,14 @@ impl<'a> Analysis<'a> {
             }
             Op::Permute { to, defaults, .. } => self.known[*to] = self.known[*defaults].clone(),
             Op::Argsort { to, keys, .. } => to.iter().for_each(|a| self.known[*a] = self.known[*keys].clone()),
+            Op::Foreign { to, extents, .. } => {
+                let all = of(extents, &self.known);
+                for (k, a) in to.iter().enumerate() {
+                    let first: usize = to[..k].iter().map(|a| self.program.arrays[*a].rank).sum();
+                    let own = |all: &Vec<i64>| all[first..first + self.program.arrays[*a].rank].to_vec();
+                    self.set(*a, all.as_ref().map(own));
+                }
+            }
             Op::Agree { .. } => {}
             Op::If { to, then, otherwise, .. } => {
                 self.block(&then.0);

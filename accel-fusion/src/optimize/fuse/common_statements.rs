@@ -51,7 +51,9 @@ fn key(op: &Op) -> Option<String> {
     }
     let mut op = op.clone();
     match &mut op {
-        Op::Loop { to, .. } | Op::Argsort { to, .. } => to.iter_mut().for_each(|a| *a = ArrayId::new(0)),
+        Op::Loop { to, .. } | Op::Argsort { to, .. } | Op::Foreign { to, .. } => {
+            to.iter_mut().for_each(|a| *a = ArrayId::new(0))
+        }
         Op::Reduce { to, .. } | Op::Scan { to, .. } | Op::Permute { to, .. } | Op::Reshape { to, .. } => {
             *to = ArrayId::new(0)
         }

@@ -150,6 +150,17 @@ impl Pass<'_> {
                 self.define(to, &dims);
                 self.emit(Op::Argsort { to: to.clone(), keys, moved }, s.site);
             }
+            Op::Foreign { to, call, from, extents } => {
+                let from = from.iter().map(|a| self.alias(*a)).collect();
+                let (extents, dims) = self.extents(extents);
+                let mut left = &dims[..];
+                for a in to {
+                    let (own, rest) = left.split_at(self.program.arrays[*a].rank);
+                    self.define(&[*a], own);
+                    left = rest;
+                }
+                self.emit(Op::Foreign { to: to.clone(), call: call.clone(), from, extents }, s.site);
+            }
             Op::Reshape { to, from, extents } => {
                 let from = self.alias(*from);
                 let (extents, dims) = self.extents(extents);

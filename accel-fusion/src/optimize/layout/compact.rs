@@ -134,6 +134,7 @@ impl Numbers {
                 self.arrays(to);
                 moved.iter_mut().flatten().chain([keys]).for_each(|a| self.array(a));
             }
+            Op::Foreign { to, from, .. } => [to, from].into_iter().for_each(|all| self.arrays(all)),
             Op::Keep { arrays, .. } => self.arrays(arrays),
             Op::Recall { to, step, .. } => [to, &mut step.1].into_iter().for_each(|all| self.arrays(all)),
             Op::If { to, then, otherwise, .. } => {
