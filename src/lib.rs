@@ -30,8 +30,11 @@
 
 mod check_grad;
 mod choice;
+pub mod complex;
 #[cfg(feature = "dual")]
 pub mod dual;
+#[cfg(feature = "fft")]
+pub mod fft;
 pub mod linalg;
 pub mod solvers;
 mod sparse;

@@ -28,6 +28,8 @@ mod elementwise;
 mod excluded;
 mod folds;
 mod forward_mode;
+#[cfg(feature = "fft")]
+mod fourier;
 mod higher_order;
 mod implicit;
 #[cfg(feature = "dual")]
