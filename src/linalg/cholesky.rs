@@ -1,9 +1,11 @@
 //! The Cholesky factor.
 
 use super::batches::{RightSide, each_square};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::structure::tril;
 use super::triangular::{Triangle, solved, with_right_sides};
-use super::{M, Matrices, zero};
+use super::{M, Matrices, by_size, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
@@ -64,8 +66,12 @@ fn factor<T: Floating>() -> Afun<Matrix<T>, Matrix<T>> {
     })
 }
 
-/// Columns from the left to the right: each is divided by the root of its diagonal element, and its products leave the rest.
 fn factored<T: Floating>(a: M<T>) -> M<T> {
+    by_size!(a.shape().0, by_columns(a), large::cholesky(a))
+}
+
+/// Columns from the left to the right: each is divided by the root of its diagonal element, and its products leave the rest.
+fn by_columns<T: Floating>(a: M<T>) -> M<T> {
     let step = |j: Exp<i64>, l: M<T>| {
         let root = unit(l.at((j, j)).sqrt());
         let column = generate(l.shape().0, |i: Exp<i64>| {

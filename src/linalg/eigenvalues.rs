@@ -1,9 +1,11 @@
 //! Eigenvalues of symmetric matrices, by Jacobi's rotations.
 
 use super::batches::{each, extents, matrices, matrices_of, outer, square, vectors_of};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::rotations::{Round, SWEEPS, precision, rounds};
 use super::structure::{diag, diagonal, eye};
-use super::{M, Matrices, V, Vectors, zero};
+use super::{M, Matrices, V, Vectors, by_size, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
@@ -65,7 +67,7 @@ pub fn eigvalsh<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Vectors<Sh, T> {
 }
 
 fn eigen<T: Floating>() -> Afun<Matrix<T>, (Vector<T>, Matrix<T>)> {
-    custom_vjp(rotated, |_, (w, v): (V<T>, M<T>), (dw, dv): (V<T>, M<T>)| {
+    custom_vjp(decomposed, |_, (w, v): (V<T>, M<T>), (dw, dv): (V<T>, M<T>)| {
         let turns = matmul(transpose(v), dv);
         let inner = generate(turns.shape(), |(i, k): (Exp<i64>, Exp<i64>)| {
             let gap = w.at(k) - w.at(i);
@@ -74,6 +76,10 @@ fn eigen<T: Floating>() -> Afun<Matrix<T>, (Vector<T>, Matrix<T>)> {
         let da = matmul(matmul(v, diag(dw) + inner), transpose(v));
         (da + transpose(da)) * lit::<T>(0.5)
     })
+}
+
+fn decomposed<T: Floating>(a: M<T>) -> (V<T>, M<T>) {
+    by_size!(a.shape().0, rotated(a), large::eigh(a))
 }
 
 /// Sweeps until what is not on the diagonal is smaller than the rounding: NOTE [Rounds of pairs].

@@ -1,9 +1,11 @@
 //! Systems of equations and determinants, by elimination with the largest pivot of each column.
 
 use super::batches::{RightSide, each, each_square, matrices, numbers_of, outer, square};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::structure::{diagonal, eye};
 use super::triangular::{Triangle, solutions, with_right_sides};
-use super::{M, Matrices, ORDERS, V, one, zero};
+use super::{M, Matrices, ORDERS, V, by_size, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
@@ -100,6 +102,10 @@ pub fn det<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Acc<Array<Sh, T>> {
 
 /// L without its diagonal of ones and U in one matrix, and the rows of the matrix in the order in which they were pivots.
 fn factors<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
+    by_size!(a.shape().0, by_columns(a), large::lu(a))
+}
+
+fn by_columns<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
     let n = a.shape().0;
     let step = |j: Exp<i64>, (a, rows): (M<T>, V<i64>)| {
         let sizes = generate(n, |i: Exp<i64>| cond(i.ge(j), a.at((i, j)).abs(), -one::<T>()));

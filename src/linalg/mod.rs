@@ -9,11 +9,11 @@
 //! Stan.
 //!
 //! A matrix without the required property gives NaN, so that a line search can go on: the Cholesky factor of a matrix that is not positive definite
-//! has NaN, and so has the solution of a singular system (or infinities). Matrices of other shapes than required are an error
+//! has NaN, and so has the solution of a singular system (or infinities); the forms with `try_` fail instead. Matrices of other shapes than required are an error
 //! when the program runs, with the line of the call. A matrix without elements is no error.
 //!
-//! Steps of a factorisation are whole matrices, so small matrices, and batches of them, are fast; a matrix of n rows takes n steps. For a few
-//! large matrices, of 200 rows or more, a library of blocked algorithms is faster.
+//! Steps of a factorisation are whole matrices, so small matrices, and batches of them, are fast; a matrix of n rows takes n steps. With the
+//! feature `linalg`, matrices of more than 32 rows are factorised by the library `faer`, on the host.
 //!
 //! ```
 //! use accel::linalg::{cholesky, solve_triangular, Triangle};
@@ -34,10 +34,13 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+mod banded;
 mod batches;
 mod cholesky;
 mod eigenvalues;
 mod functions;
+#[cfg(feature = "linalg")]
+mod large;
 mod lu;
 mod qr;
 mod rotations;
@@ -45,7 +48,9 @@ mod singular_values;
 mod structure;
 mod triangular;
 mod tridiagonal;
+mod tried;
 
+pub use banded::{cho_solve_banded, cholesky_banded};
 pub use batches::RightSide;
 pub use cholesky::{cho_solve, cholesky};
 pub use eigenvalues::{eigh, eigvalsh};
@@ -56,6 +61,7 @@ pub use singular_values::{pinv, svd};
 pub use structure::{diag, diagonal, eye, kron, trace, tril, triu};
 pub use triangular::{Triangle, solve_triangular};
 pub use tridiagonal::solve_tridiagonal;
+pub use tried::{try_cholesky, try_inv, try_solve};
 
 use crate::types::{Dim3, Floating, Snoc};
 use crate::{Acc, Array, Exp, Matrix, Scalar, Vector, fold, lit};
@@ -75,6 +81,18 @@ type List<T> = Acc<Array<Dim3, T>>;
 /// used its own function would never end. Instead, the rule of order n uses the function with the rule of order n - 1, and derivatives of higher orders go
 /// through the steps of the function.
 const ORDERS: usize = 2;
+
+/// What `small` computes of a matrix with `n` rows, or, with the feature `linalg`, what `large` does if there are many.
+macro_rules! by_size {
+    ($n:expr, $small:expr, $large:expr) => {{
+        #[cfg(feature = "linalg")]
+        let found = large::by_size($n, $small, $large);
+        #[cfg(not(feature = "linalg"))]
+        let found = $small;
+        found
+    }};
+}
+use by_size;
 
 fn zero<T: Floating>() -> Exp<T> {
     lit(0.0)

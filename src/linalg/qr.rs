@@ -1,9 +1,11 @@
 //! The QR factorisation by Householder's reflections, and least squares.
 
 use super::batches::{RightSide, each, extents, matrices, matrices_of, outer};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::structure::tril;
 use super::triangular::{Triangle, solved};
-use super::{M, Matrices, V, one, zero};
+use super::{M, Matrices, V, by_size, one, zero};
 use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
@@ -89,8 +91,12 @@ pub(super) fn factors<T: Floating>() -> Afun<Matrix<T>, (Matrix<T>, Matrix<T>)> 
     })
 }
 
-/// Each step reflects a column to a multiple of a unit vector. Q is the product of the reflections.
 pub(super) fn factored<T: Floating>(a: M<T>) -> (M<T>, M<T>) {
+    by_size!(a.shape().0.min(a.shape().1), by_columns(a), large::qr(a))
+}
+
+/// Each step reflects a column to a multiple of a unit vector. Q is the product of the reflections.
+fn by_columns<T: Floating>(a: M<T>) -> (M<T>, M<T>) {
     let (n, m) = a.shape();
     let k = n.min(m);
     let step = |j: Exp<i64>, (r, mirrors): (M<T>, M<T>)| {

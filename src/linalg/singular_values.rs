@@ -1,10 +1,12 @@
 //! Singular values, by rotations of columns, and the pseudoinverse.
 
 use super::batches::{each, extents, matrices, matrices_of, outer, vectors_of};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::qr;
 use super::rotations::{Round, SWEEPS, partner, precision, rounds};
 use super::structure::{diag, eye};
-use super::{M, Matrices, V, Vectors, largest, one, zero};
+use super::{M, Matrices, V, Vectors, by_size, largest, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
@@ -100,8 +102,12 @@ fn decomposition<T: Floating>() -> Afun<Matrix<T>, (Matrix<T>, Vector<T>, Matrix
     })
 }
 
-/// The decomposition of a matrix, or of its transpose if that has fewer columns.
 fn decomposed<T: Floating>(a: M<T>) -> (M<T>, V<T>, M<T>) {
+    by_size!(a.shape().0.min(a.shape().1), by_rotations(a), large::svd(a))
+}
+
+/// The decomposition of a matrix, or of its transpose if that has fewer columns.
+fn by_rotations<T: Floating>(a: M<T>) -> (M<T>, V<T>, M<T>) {
     let (n, m) = a.shape();
     let (u, s, v) = rotated(acond(n.ge(m), a, transpose(a)));
     let (left, right) = acond(n.ge(m), (u, v), (v, u));

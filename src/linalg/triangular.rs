@@ -1,8 +1,10 @@
 //! Triangular systems of equations.
 
 use super::batches::{RightSide, Site, each, extents, matrices, matrices_of, outer, square};
+#[cfg(feature = "linalg")]
+use super::large;
 use super::structure::{tril, triu};
-use super::{M, Matrices, ORDERS, zero};
+use super::{M, Matrices, ORDERS, by_size, zero};
 use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
@@ -90,8 +92,12 @@ pub(super) fn solved<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> 
     call(solver(triangle, ORDERS), (a, b))
 }
 
-/// Rows of the solution from the first to the last, or back: each is the right side without the products of those before.
 pub(super) fn solutions<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> {
+    by_size!(a.shape().0, by_rows(triangle, a, b), large::solutions(triangle, a, b))
+}
+
+/// Rows of the solution from the first to the last, or back: each is the right side without the products of those before.
+fn by_rows<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> {
     let (n, m) = b.shape();
     let step = |k: Exp<i64>, x: M<T>| {
         let i = if triangle == Triangle::Lower { k } else { n - 1 - k };

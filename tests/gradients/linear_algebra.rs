@@ -85,6 +85,42 @@ fn factors_multiply_to_the_matrix() {
     });
 }
 
+/// With the feature `linalg`, a library factorises these. Divided by 10 for the larger sums, the errors are those of small matrices.
+#[test]
+fn large_matrices_are_factorised() {
+    zero(&[(40, 40)], |a| {
+        let (a, l) = (definite(a), cholesky(definite(a)));
+        (size(matmul(l, transpose(l)) - a) + size(l - tril(l))) * 0.1
+    });
+    zero(&[(40, 40), (45, 40), (40, 45)], |a| {
+        let ((q, r), (u, s, vt)) = (qr(a), svd(a));
+        let by_qr = size(matmul(q, r) - a) + skew(q) + size(r - triu(r));
+        let rises = fold_all(|x: Exp<f64>, y| x.max(y), 0.0, diff(s));
+        (by_qr + size(matmul(u, matmul(diag(s), vt)) - a) + skew(u) + skew(transpose(vt)) + rises) * 0.1
+    });
+    zero(&[(40, 40)], |a| {
+        let (b, a) = (a.sin(), definite(a) + triu(a));
+        let (w, v) = eigh(a);
+        let lower = tril(a) + transpose(tril(a)) - diag(diagonal(a));
+        let falls = fold_all(|x: Exp<f64>, y| x.max(y), 0.0, -diff(w));
+        let by_values = size(matmul(v, matmul(diag(w), transpose(v))) - lower) + skew(v) + falls;
+        let (sign, logarithm) = slogdet(a);
+        let determinant = map(|s: Exp<f64>| (s - 1.0).abs(), sign) + (logarithm - sum(log_of_pivots(a))).abs();
+        (size(matmul(a, solve(a, b)) - b) + by_values + determinant) * 0.1
+    });
+}
+
+/// The logarithms of the pivots of elimination without exchanges, which a matrix with a large diagonal allows.
+fn log_of_pivots(a: M) -> Acc<Vector<f64>> {
+    let step = |j: Exp<i64>, a: M| {
+        generate(a.shape(), |(i, k): (Exp<i64>, Exp<i64>)| {
+            a.at((i, k)) - cond(i.gt(j), a.at((i, j)) / a.at((j, j)) * a.at((j, k)), 0.0)
+        })
+    };
+    let n = a.shape().0;
+    diagonal(aiterate_indexed(n, step, a)).abs().ln()
+}
+
 #[test]
 fn matrices_of_low_rank_have_orthonormal_factors() {
     // The last columns are sums of others.
@@ -378,4 +414,74 @@ fn single_precision() {
     let a = Array::matrix(6, 6, numbers(36).into_iter().map(|x| x as f32).collect()).unwrap();
     let error = run(&program, &a).unwrap().item();
     assert!(error < 3e-6, "{error}");
+}
+
+/// The bands of a positive definite matrix with w diagonals below its main one, which depend on x.
+fn bands(w: i64, x: Acc<Vector<f64>>) -> M {
+    generate((w + 1, x.len()), |(k, i): (Exp<i64>, Exp<i64>)| {
+        cond(k.eq(0), x.at(i).abs() * 0.3 + (w + 2) as f64, (x.at(i) + k.cast::<f64>()).sin() * 0.7)
+    })
+}
+
+/// The matrix with these bands.
+fn banded(bands: M) -> M {
+    let (rows, n) = bands.shape();
+    generate((n, n), |(i, j): (Exp<i64>, Exp<i64>)| {
+        let (k, column) = ((i - j).abs(), i.min(j));
+        cond(k.lt(rows), bands.at((k.min(rows - 1), column)), 0.0)
+    })
+}
+
+#[test]
+fn banded_factors_are_those_of_the_matrix() {
+    for w in [0, 1, 2, 4] {
+        let factor = afun(|x: Acc<Vector<f64>>| {
+            let bands = bands(w, x);
+            let (n, dense) = (x.len(), cholesky(banded(bands)));
+            let of_dense = generate((w + 1, n), |(k, i): (Exp<i64>, Exp<i64>)| {
+                cond((i + k).lt(n), dense.at(((i + k).min(n - 1), i)), 0.0)
+            });
+            let b = x.cos();
+            let solved = cho_solve_banded(cholesky_banded(bands), b) - solve(banded(bands), b);
+            (size(cholesky_banded(bands) - of_dense), fold_all(|x: Exp<f64>, y| x.max(y), 0.0, solved.abs()))
+        });
+        for n in [0, 1, 2, 3, 5, 11] {
+            let x = Array::vector(numbers(n));
+            for found in [run(&factor, &x), run_on(&Interpreter, &factor, &x)] {
+                let (factor, solution) = found.unwrap();
+                assert!(factor.item() <= 1e-14 && solution.item() <= 1e-13, "{w}, {n}: {factor:?}, {solution:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn banded_systems_have_derivatives() {
+    for w in [1, 2] {
+        let f = move |x: Acc<Vector<f64>>| sum(cho_solve_banded(cholesky_banded(bands(w, x)), x.cos()).sin());
+        let x = Array::vector(numbers(6));
+        let check = check_grad(afun(f), &x).unwrap();
+        assert!(check.agrees(), "{check}");
+        let twice = afun(move |x: Acc<Vector<f64>>| sum(call(grad(afun(f)), x).sin()));
+        let check = check_grad(&twice, &x).unwrap();
+        assert!(check.agrees(), "{check}");
+    }
+}
+
+#[test]
+fn forms_that_try_fail() {
+    let a = |x: f64| Array::matrix(2, 2, vec![x, 1.0, 1.0, x]).unwrap();
+    let (factor, inverse) = (afun(|a: M| try_cholesky(a)), afun(|a: M| try_inv(a)));
+    let solution = afun(|a: M| try_solve(a, generate(2, |i: Exp<i64>| i.cast::<f64>())));
+    assert_eq!(run(&factor, &a(2.0)).unwrap(), run(afun(|a: M| cholesky(a)), &a(2.0)).unwrap());
+    let fails = |found: Result<(), Error>, why: &str| {
+        let text = found.unwrap_err().to_string();
+        assert!(text.contains(file!()) && text.ends_with(why), "{text}");
+    };
+    fails(run(&factor, &a(0.5)).map(|_| ()), "a matrix is not positive definite");
+    fails(run(&inverse, &a(1.0)).map(|_| ()), "a matrix is singular, or not finite");
+    fails(run(&solution, &a(f64::NAN)).map(|_| ()), "a matrix is singular, or not finite");
+    let f = |a: M| sum_all(try_inv(definite(a)).sin());
+    let check = check_grad(afun(f), &matrix(3, 3)).unwrap();
+    assert!(check.agrees(), "{check}");
 }
