@@ -1,7 +1,7 @@
 //! Minima, by the method of Broyden, Fletcher, Goldfarb and Shanno with limited memory.
 
-use super::conjugate_gradients::solver;
-use super::{Equations, ORDERS, S, Solution, Steps, Stop, V, implicit, next};
+use super::linear_systems::{Method, System};
+use super::{Equations, INNER, Minimum, ORDERS, S, Steps, Stop, V, implicit, next};
 use crate::surface::attributed;
 use crate::types::{Arrays, Floating, Tangent};
 use crate::{
@@ -39,7 +39,7 @@ pub fn minimise<A, T>(
     f: &Afun<(Vector<T>, A), Scalar<T>>,
     start: V<T>,
     a: impl IntoAcc<Arrays = A>,
-) -> Solution<T>
+) -> Minimum<T>
 where
     A: Arrays<Acc: Tangent<A::Acc>>,
     T: Floating,
@@ -48,13 +48,35 @@ where
     let method = |start: V<T>, a: Acc<A>| {
         descent(stop, |x| call(f, (x, a)), |x| call(value_and_grad(f.by(|(x, _)| x)), (x, a)), start)
     };
-    let hessian: Equations<(Vector<T>, A), T> =
-        afun(|v: V<T>, at: Acc<(Vector<T>, A)>| call(jvp(slope.by(|(x, _)| x)), (at, v)).1);
-    let rule = |x: V<T>, a: Acc<A>, dx: V<T>| {
-        let (adjoint, ..) = call(solver(Stop { tolerance: 1e-12, ..Stop::default() }, &hessian, ORDERS), (dx, (x, a)));
-        call(vjp(&slope), ((x, a), -adjoint)).1
-    };
-    attributed(("minimise", Location::caller()), || implicit(stop, method, rule, start, a.into_acc()))
+    attributed(("minimise", Location::caller()), || {
+        let a = a.into_acc();
+        let rule = of_slope(&slope, by_conjugate_gradients(&slope));
+        Minimum::new(implicit(stop, method, rule, start, a), |x| call(f, (x, a)))
+    })
+}
+
+/// The rule of a place where the slope is zero: `-f_xaᵀ λ` with `f_xx λ = x̄`, where `inverse(x, a, x̄)` is λ.
+pub(super) fn of_slope<A: Arrays, T: Floating>(
+    slope: &Equations<A, T>,
+    inverse: impl Fn(V<T>, Acc<A>, V<T>) -> V<T>,
+) -> impl Fn(V<T>, Acc<A>, V<T>) -> A::Acc {
+    move |x: V<T>, a: Acc<A>, dx: V<T>| call(vjp(slope), ((x, a), -inverse(x, a, dx))).1
+}
+
+/// The products of the Hessian with vectors, where the slope is given.
+pub(super) fn products_of_hessian<A: Arrays, T: Floating>(slope: &Equations<A, T>) -> Equations<(Vector<T>, A), T> {
+    afun(|v: V<T>, at: Acc<(Vector<T>, A)>| call(jvp(slope.by(|(x, _)| x)), (at, v)).1)
+}
+
+/// Products with the inverse of the Hessian, without the matrix.
+pub(super) fn by_conjugate_gradients<A, T>(slope: &Equations<A, T>) -> impl Fn(V<T>, Acc<A>, V<T>) -> V<T>
+where
+    A: Arrays<Acc: Tangent<A::Acc>>,
+    T: Floating,
+{
+    let product = products_of_hessian(slope);
+    let system = System { method: Method::ConjugateGradients, stop: INNER, product, preconditioner: None };
+    move |x, a, dx| call(system.solver(ORDERS), (dx, (x, a))).0
 }
 
 /// The last steps, the changes of the gradient in them, and the reciprocals of the products of both: row k is that of the steps k, k + [`MEMORY`], ..

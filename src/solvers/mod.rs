@@ -1,25 +1,45 @@
-//! Solutions of equations and minima, as programs with their loop inside, and with derivatives by the implicit function theorem.
+//! Solutions of equations, minima, differential equations and integrals, as programs with their loop inside.
+//!
+//! | for | there is |
+//! | --- | --- |
+//! | equations | [`root`], [`newton_krylov`] for many, [`fixed_point`] |
+//! | linear systems known by their products | [`cg`], [`gmres`] |
+//! | minima | [`minimise`] (L-BFGS), [`Adam`] |
+//! | least squares | [`levenberg_marquardt`], [`levenberg_marquardt_cg`] for many unknowns |
+//! | differential equations, integrals | [`odeint`], [`quad`] |
 //!
 //! The solution x of `f(x, a) = 0` is a function of the parameters `a`. Its derivative follows from the equation alone: `f_x dx + f_a da = 0`. So the adjoint of `a`
 //! takes one system of linear equations at the solution, whatever the method and the number of its steps, and nothing of the steps is stored. Each
-//! function here has this derivative as its rule ([`custom_vjp`](crate::custom_vjp)). It holds in both modes, to second order, inside of loops and under
-//! [`vmap`](crate::vmap), where each lane takes its own number of steps. The start has the derivative zero.
+//! function for equations, minima and least squares has this derivative as its rule ([`custom_vjp`](crate::custom_vjp)). It holds in both modes, to second
+//! order, inside of loops and under [`vmap`](crate::vmap), where each lane takes its own number of steps. The start has the derivative zero. The steps
+//! of [`Adam`], [`odeint`] and [`quad`] are differentiated themselves.
 //!
 //! Equations are a program of the unknowns, a vector, and of the parameters: an array, or a tuple or record of arrays. What a derivative is asked of has to be
 //! one of the parameters: what the program captures is constant.
 //!
 //! A method that does not converge returns where it stopped, and says so: see [`Solution`]. Then the derivative means nothing.
 
+mod adam;
 mod conjugate_gradients;
 mod fixed_point;
+mod gmres;
+mod least_squares;
+mod linear_systems;
 mod minimise;
+mod odeint;
+mod quad;
 mod root;
 
-pub use conjugate_gradients::linear_solve;
+pub use adam::{Adam, Parameters};
 pub use fixed_point::fixed_point;
+pub use least_squares::{levenberg_marquardt, levenberg_marquardt_cg};
+pub use linear_systems::{LinearMap, cg, gmres};
 pub use minimise::minimise;
-pub use root::root;
+pub use odeint::{Trajectory, odeint};
+pub use quad::{Integral, quad};
+pub use root::{newton_krylov, root};
 
+use crate::repr::ScalarType;
 use crate::types::{Arrays, Floating, Tangent};
 use crate::{Acc, Afun, Exp, IntoAcc, Scalar, Vector, afun, call, custom_vjp, fill, lit, map, the, vjp};
 
@@ -71,6 +91,44 @@ impl<T: Floating> Solution<T> {
     }
 }
 
+/// The minimum that a method has found.
+#[derive(Clone, Copy, Debug)]
+pub struct Minimum<T: Floating> {
+    /// Where it is.
+    pub x: Acc<Vector<T>>,
+    /// What is there.
+    pub value: Acc<Scalar<T>>,
+    /// The number of steps.
+    pub steps: Acc<Scalar<i64>>,
+    /// The size of the gradient: see the method.
+    pub residual: Acc<Scalar<T>>,
+    /// Whether the residual is at most the tolerance.
+    pub converged: Acc<Scalar<bool>>,
+}
+
+impl<T: Floating> Minimum<T> {
+    fn new(Solution { x, steps, residual, converged }: Solution<T>, value: impl Fn(V<T>) -> S<T>) -> Self {
+        Minimum { x, value: value(x), steps, residual, converged }
+    }
+}
+
+/// How accurate integrals are, and when their computation stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Accuracy {
+    /// The error may be this part of the result.
+    pub rtol: f64,
+    /// The error may be this large where the result is near 0.
+    pub atol: f64,
+    /// The largest number of steps.
+    pub steps: i64,
+}
+
+impl Default for Accuracy {
+    fn default() -> Accuracy {
+        Accuracy { rtol: 1e-8, atol: 1e-8, steps: 1000 }
+    }
+}
+
 /// A method of a start and of parameters, with the rule that gives the adjoint of the parameters from the solution, the parameters and the adjoint of the
 /// solution.
 fn implicit<A, T>(
@@ -96,6 +154,9 @@ where
 /// order of derivatives. Higher ones are not a number.
 const ORDERS: usize = 2;
 
+/// When the systems stop that derivatives solve.
+const INNER: Stop = Stop { tolerance: 1e-12, steps: 1000 };
+
 /// An adjoint of an order without a rule.
 fn no_rule<T: Floating>(b: V<T>) -> V<T> {
     fill(b.shape(), lit::<T>(f64::NAN))
@@ -104,6 +165,14 @@ fn no_rule<T: Floating>(b: V<T>) -> V<T> {
 /// The same for the parameters of equations.
 fn no_rule_of<A: Arrays, T: Floating>(f: &Equations<A, T>, b: V<T>, a: Acc<A>) -> A::Acc {
     call(vjp(f), ((b, a), no_rule(b))).1
+}
+
+/// The distance of 1 and the next number.
+fn epsilon<T: Floating>() -> Exp<T> {
+    lit(match T::SCALAR {
+        ScalarType::F32 => f64::from(f32::EPSILON),
+        _ => f64::EPSILON,
+    })
 }
 
 fn next(steps: Steps) -> Steps {

@@ -1,6 +1,7 @@
 //! Solutions of equations and minima: their derivatives follow from the implicit function theorem.
 
 use accel::interp::Interpreter;
+use accel::linalg;
 use accel::prelude::*;
 use accel::solvers::*;
 
@@ -44,8 +45,57 @@ fn of_fixed_point(a: V) -> S {
     sum(fixed_point(tight(), &contraction(), start(a), (a, sum(a) * 0.5)).x.exp())
 }
 
-fn of_linear_solve(a: V) -> S {
-    sum(linear_solve(tight(), &product(), a.exp(), a).x.exp())
+fn of_cg(a: V) -> S {
+    sum(cg(tight(), &product(), a.exp(), a).x.exp())
+}
+
+/// The diagonal of the system, inverted.
+fn of_cg_with_preconditioner(a: V) -> S {
+    let inverse = afun(|x: V, a: V| x / (a * a + 1.0));
+    sum(cg(tight(), (&product(), &inverse), a.exp(), a).x.exp())
+}
+
+/// A system that is not symmetric.
+fn skew_product() -> Afun<(Vector<f64>, Vector<f64>), Vector<f64>> {
+    afun(|x: V, a: V| x * (a * a + 1.0) + roll(1, x) * a * 0.7)
+}
+
+fn of_gmres(a: V) -> S {
+    sum(gmres(tight(), &skew_product(), a.exp(), a).x.exp())
+}
+
+fn of_gmres_with_preconditioner(a: V) -> S {
+    let inverse = afun(|x: V, a: V| (x - roll(1, x) * 0.2) / (a * a + 1.0));
+    sum(gmres(tight(), (&skew_product(), &inverse), a.exp(), a).x.exp())
+}
+
+fn of_newton_krylov(a: V) -> S {
+    sum(newton_krylov(tight(), &equations(), start(a), a).x.exp())
+}
+
+/// The residuals of a fit that does not go through the points.
+fn misfit() -> Afun<(Vector<f64>, Vector<f64>), Vector<f64>> {
+    afun(|x: V, a: V| {
+        let t = iota(5).cast::<f64>() * 0.5;
+        let y = ((t * 1.7).sin() + 2.0) * a.at(0) + t * a.at(1);
+        x.at(0) * (t * x.at(1)).exp() - y
+    })
+}
+
+fn fit() -> Stop {
+    Stop { tolerance: 1e-14, steps: 100 }
+}
+
+fn of_levenberg_marquardt(a: V) -> S {
+    sum(levenberg_marquardt(fit(), &misfit(), start(a), a).x.sin())
+}
+
+fn of_levenberg_marquardt_cg(a: V) -> S {
+    sum(levenberg_marquardt_cg(fit(), &misfit(), start(a), a).x.sin())
+}
+
+fn of_the_least_squares(a: V) -> S {
+    levenberg_marquardt(fit(), &misfit(), start(a), a).value
 }
 
 fn of_minimise(a: V) -> S {
@@ -53,8 +103,19 @@ fn of_minimise(a: V) -> S {
     sum(minimise(Stop { tolerance: 1e-11, steps: 200 }, &f, start(a), a).x.exp())
 }
 
-const ALL: [(&str, fn(V) -> S); 4] =
-    [("root", of_root), ("fixed_point", of_fixed_point), ("linear_solve", of_linear_solve), ("minimise", of_minimise)];
+pub const ALL: [(&str, fn(V) -> S); 11] = [
+    ("root", of_root),
+    ("newton_krylov", of_newton_krylov),
+    ("fixed_point", of_fixed_point),
+    ("cg", of_cg),
+    ("cg with a preconditioner", of_cg_with_preconditioner),
+    ("gmres", of_gmres),
+    ("gmres with a preconditioner", of_gmres_with_preconditioner),
+    ("minimise", of_minimise),
+    ("levenberg_marquardt", of_levenberg_marquardt),
+    ("levenberg_marquardt_cg", of_levenberg_marquardt_cg),
+    ("the least squares", of_the_least_squares),
+];
 
 /// Differences, both modes, and second order; on the interpreter, too.
 #[test]
@@ -148,7 +209,110 @@ fn without_convergence() {
     });
     let (converged, residual) = run(&far, &Array::vector(vec![2.0])).unwrap();
     assert!(!converged.item() && residual.item() > 1.0);
-    let nothing =
-        run(afun(|a: V| linear_solve(Stop::default(), &product(), a * 0.0, a).x), &Array::vector(vec![1.0, 2.0]));
+    let nothing = run(afun(|a: V| cg(Stop::default(), &product(), a * 0.0, a).x), &Array::vector(vec![1.0, 2.0]));
     assert_eq!(nothing.unwrap().to_vec(), [0.0, 0.0]);
+}
+
+/// Solutions by products are those of the matrix, for fewer and for more unknowns than there are steps between two restarts.
+#[test]
+fn systems_by_products() {
+    let program = afun(|b: V, a: V| {
+        let columns = vmap(|e: V| call(&skew_product(), (e, a)), linalg::eye::<f64>(a.len()));
+        let found = gmres(tight(), &skew_product(), b, a);
+        (norm(found.x - linalg::solve(transpose(columns), b)), found.converged)
+    });
+    for n in [0, 1, 2, 19, 20, 21, 70] {
+        let numbers = |k: f64| Array::vector((0..n).map(|i| (f64::from(i) * k).sin()).collect());
+        let (difference, converged) = run(&program, (&numbers(0.3), &numbers(0.7))).unwrap();
+        assert!(difference.item() < 1e-11 && converged.item(), "{n}: {difference:?}");
+    }
+}
+
+/// A singular system, one without numbers, and one in the wrong class.
+#[test]
+fn systems_without_a_solution() {
+    let diagonal = afun(|x: V, a: V| x * a);
+    let program = afun(|b: V, a: V| {
+        let (by_cg, by_gmres) = (cg(Stop::default(), &diagonal, b, a), gmres(Stop::default(), &diagonal, b, a));
+        (by_cg.converged, by_gmres.converged, by_gmres.x)
+    });
+    let found =
+        |b: [f64; 2], a: [f64; 2]| run(&program, (&Array::vector(b.to_vec()), &Array::vector(a.to_vec()))).unwrap();
+    for (b, a) in [
+        ([1.0, 1.0], [0.0, 2.0]),
+        ([1.0, 1.0], [0.0, 0.0]),
+        ([1.0, f64::NAN], [1.0, 1.0]),
+        ([1.0, 1.0], [f64::NAN, 1.0]),
+    ] {
+        let (by_cg, by_gmres, _) = found(b, a);
+        assert!(!by_cg.item() && !by_gmres.item(), "{b:?}, {a:?}");
+    }
+    let (_, by_gmres, x) = found([1.0, 1.0], [-1.0, 1.0]);
+    assert!(by_gmres.item() && (x.as_slice()[0] + 1.0).abs() < 1e-12);
+    // As much as can be solved.
+    let (_, _, x) = found([1.0, 1.0], [0.0, 2.0]);
+    assert!((x.as_slice()[1] - 0.5).abs() < 1e-12, "{x:?}");
+}
+
+/// The derivative of a fit is that of its steps.
+#[test]
+fn unrolled_fits_have_the_same_derivative() {
+    let unrolled = afun(|a: V| {
+        let f = misfit();
+        let half = afun(|x: V, a: V| map(|s| s * 0.5, sum(call(&f, (x, a)).powi(2))));
+        let step = |x: V| {
+            let by_x = half.by(|(x, _)| x);
+            x - linalg::solve(call(hessian(&by_x), (x, a)), call(grad(&by_x), (x, a)))
+        };
+        let near = levenberg_marquardt(fit(), &f, start(a), a).x.detach();
+        sum(aiterate(8, step, near).sin())
+    });
+    let a = Array::vector(vec![3.0, 0.5]);
+    let expected = run(grad(&unrolled), &a).unwrap().to_vec();
+    for f in [of_levenberg_marquardt, of_levenberg_marquardt_cg] {
+        let found = run(grad(afun(f)), &a).unwrap().to_vec();
+        assert!(expected.iter().zip(&found).all(|(x, y)| (x - y).abs() < 1e-8), "{expected:?} {found:?}");
+    }
+}
+
+/// Fits of more unknowns than numbers, of none, and of what is no number.
+#[test]
+fn fits_of_other_shapes() {
+    let sums = afun(|x: V, a: V| reshape(1, map(|s| s - a.at(0), sum(x))));
+    let program = afun(|x: V, a: V| {
+        let (dense, free) = (levenberg_marquardt(fit(), &sums, x, a), levenberg_marquardt_cg(fit(), &sums, x, a));
+        (dense.value, dense.converged, free.value, free.converged)
+    });
+    let found = |x: &[f64], a: f64| run(&program, (&Array::vector(x.to_vec()), &Array::vector(vec![a]))).unwrap();
+    let (dense, is_dense, free, is_free) = found(&[0.0, 0.0, 1.0], 2.0);
+    assert!(dense.item() < 1e-20 && free.item() < 1e-20 && is_dense.item() && is_free.item());
+    let (dense, is_dense, free, is_free) = found(&[], 2.0);
+    assert!(dense.item() == 2.0 && free.item() == 2.0 && is_dense.item() && is_free.item());
+    for (x, a) in [([f64::NAN, 0.0], 1.0), ([0.0, 0.0], f64::NAN)] {
+        let (_, is_dense, _, is_free) = found(&x, a);
+        assert!(!is_dense.item() && !is_free.item());
+    }
+}
+
+/// The residuals of SciPy's `optimize.least_squares` for the same points, and lanes that take steps of their own.
+#[test]
+fn fits_in_batches() {
+    let one = |a: V| {
+        let found = levenberg_marquardt(Stop::default(), &misfit(), start(a), a);
+        let free = levenberg_marquardt_cg(Stop::default(), &misfit(), start(a), a);
+        (found.x, found.steps, free.x, free.steps)
+    };
+    let a = Array::matrix(3, 2, vec![3.0, 0.5, 0.1, 4.0, -20.0, 1.0]).unwrap();
+    let (x, steps, free, free_steps) = run(afun(|a: Acc<Matrix<f64>>| vmap(one, a)), &a).unwrap();
+    assert!(steps.as_slice().iter().any(|n| *n != steps.as_slice()[0]));
+    for (k, a) in a.as_slice().chunks(2).enumerate() {
+        let (own, own_steps, own_free, own_free_steps) = run(afun(one), &Array::vector(a.to_vec())).unwrap();
+        assert_eq!((own_steps.item(), own_free_steps.item()), (steps.as_slice()[k], free_steps.as_slice()[k]));
+        for (own, all) in [(own, &x), (own_free, &free)] {
+            assert!(
+                own.as_slice().iter().zip(&all.as_slice()[2 * k..]).all(|(x, y)| (x - y).abs() < 1e-9),
+                "{own:?} {all:?}"
+            );
+        }
+    }
 }

@@ -52,6 +52,7 @@ mod scans;
 mod segments;
 mod selection;
 mod several_outputs;
+mod solvers;
 mod sort;
 mod sparse;
 mod special_values;
