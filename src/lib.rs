@@ -28,14 +28,19 @@
 //! `trace` records single runs.
 #![forbid(unsafe_code)]
 
+// For derive macros inside of this crate.
+extern crate self as accel;
+
 mod check_grad;
 mod choice;
 pub mod complex;
+pub mod distributions;
 #[cfg(feature = "dual")]
 pub mod dual;
 #[cfg(feature = "fft")]
 pub mod fft;
 pub mod linalg;
+pub mod random;
 pub mod solvers;
 mod sparse;
 #[cfg(feature = "trace")]

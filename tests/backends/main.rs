@@ -7,6 +7,7 @@ mod large_rows;
 #[cfg(feature = "opencl")]
 mod opencl;
 mod overflow;
+mod random_numbers;
 mod row_bounds;
 mod same_bits;
 mod short_rows;

@@ -20,6 +20,7 @@ mod captured;
 mod check_grad;
 mod chosen;
 mod derivative_edges;
+mod distributions;
 #[cfg(feature = "dual")]
 mod dual;
 #[cfg(feature = "dual")]
@@ -43,6 +44,7 @@ mod passive;
 mod permutes;
 mod primitives;
 mod programs;
+mod random;
 mod reads_in_loops;
 mod records;
 mod rows;
