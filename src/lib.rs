@@ -131,6 +131,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
 /// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
+/// | random numbers, densities | the modules [`random`](crate::random) and [`distributions`](crate::distributions) |
 /// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
 /// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
 /// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |
@@ -179,6 +180,8 @@ mod listings {
     struct BeyondTheGradient;
     #[doc = include_str!("../book/src/linear-algebra.md")]
     struct LinearAlgebra;
+    #[doc = include_str!("../book/src/random.md")]
+    struct RandomNumbers;
     #[doc = include_str!("../book/src/special-points.md")]
     struct SpecialPoints;
     #[doc = include_str!("../book/src/own-rules.md")]

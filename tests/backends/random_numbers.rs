@@ -68,7 +68,7 @@ fn same<R: Arrays + Debug>(what: &str, program: Afun<(), R>) {
 
 #[cfg(feature = "opencl")]
 fn same_on_opencl<R: Arrays + Debug>(what: &str, program: &Afun<(), R>, expected: &str) {
-    use crate::support::left_out::left_out;
+    use crate::support::left_out;
     use accel::opencl::OpenCl;
     let opencl = match OpenCl::shared() {
         Ok(opencl) => opencl,
