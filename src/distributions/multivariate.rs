@@ -2,7 +2,8 @@
 
 use super::parts::{LN_SQRT_2_PI, inside, log_gamma_density};
 use crate::linalg::{Triangle, cholesky, diagonal, solve_triangular};
-use crate::surface::{Operand, attributed, size_of};
+use crate::repr::Agreement;
+use crate::surface::{Operand, agree, attributed, size_of};
 use crate::types::{Floating, Shape, Snoc};
 use crate::{
     Acc, Array, Exp, Matrix, Scalar, ToExp, imap, index_head, index_tail, lit, map, reshape, shape, sum, the,
@@ -98,8 +99,9 @@ fn density<Sh: Shape, T: Floating>(
 /// of Stan's `lkj_corr_cholesky`. The factor is a square matrix, otherwise the run is an error.
 #[track_caller]
 pub fn lkj_corr_cholesky_lpdf<T: Floating>(l: Acc<Matrix<T>>, eta: impl ToExp<T>) -> Acc<Scalar<T>> {
-    let eta = eta.to_exp();
-    attributed(("lkj_corr_cholesky_lpdf", Location::caller()), || {
+    let (site, eta) = (("lkj_corr_cholesky_lpdf", Location::caller()), eta.to_exp());
+    attributed(site, || {
+        let l = agree(site, Agreement::Square, l, l);
         let n = l.shape().0;
         let half = lit::<T>(0.5);
         // For each row k from 1 on: the power of the diagonal element, and the logarithm of π^(k/2) Γ(η + (n - 1 - k) / 2) / Γ(η + (n - 1) / 2).
