@@ -4,7 +4,7 @@
 use accel::backend::Backend;
 use accel::distributions::*;
 use accel::interp::Interpreter;
-use accel::linalg::{cholesky, diagonal, slogdet};
+use accel::linalg::{cholesky, slogdet};
 use accel::native::Native;
 use accel::prelude::*;
 use std::fmt::Write;
