@@ -1,7 +1,7 @@
 //! Least squares, by the method of Levenberg and Marquardt.
 
 use super::conjugate_gradients::conjugate_gradients;
-use super::minimise::{of_slope, products_of_hessian};
+use super::minimise::{by_conjugate_gradients, of_slope, products_of_hessian};
 use super::{Equations, INNER, Minimum, S, Steps, Stop, V, epsilon, implicit, next};
 use crate::linalg::{cho_solve, cholesky, diagonal, eye, solve};
 use crate::surface::attributed;
@@ -125,7 +125,7 @@ where
     let slope = slope_of(&half);
     attributed(("levenberg_marquardt_cg", Location::caller()), || {
         let method = |start: V<T>, a: Acc<A>| descent(stop, |x| call(f, (x, a)), |x, value| normal(x, a, value), start);
-        let rule = of_slope(&slope, super::minimise::by_conjugate_gradients(&slope));
+        let rule = of_slope(&slope, by_conjugate_gradients(&slope));
         let a = a.into_acc();
         Minimum::new(implicit(stop, method, rule, start, a), |x| call(&half, (x, a)))
     })

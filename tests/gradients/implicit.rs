@@ -103,7 +103,7 @@ fn of_minimise(a: V) -> S {
     sum(minimise(Stop { tolerance: 1e-11, steps: 200 }, &f, start(a), a).x.exp())
 }
 
-pub const ALL: [(&str, fn(V) -> S); 11] = [
+const ALL: [(&str, fn(V) -> S); 11] = [
     ("root", of_root),
     ("newton_krylov", of_newton_krylov),
     ("fixed_point", of_fixed_point),
@@ -294,7 +294,7 @@ fn fits_of_other_shapes() {
     }
 }
 
-/// The residuals of SciPy's `optimize.least_squares` for the same points, and lanes that take steps of their own.
+/// Each lane of a batch of fits takes steps of its own.
 #[test]
 fn fits_in_batches() {
     let one = |a: V| {
