@@ -217,7 +217,7 @@ fn without_convergence() {
 #[test]
 fn systems_by_products() {
     let program = afun(|b: V, a: V| {
-        let columns = vmap(|e: V| call(&skew_product(), (e, a)), linalg::eye::<f64>(a.len()));
+        let columns = vmap(|e: V| call(skew_product(), (e, a)), linalg::eye::<f64>(a.len()));
         let found = gmres(tight(), &skew_product(), b, a);
         (norm(found.x - linalg::solve(transpose(columns), b)), found.converged)
     });
