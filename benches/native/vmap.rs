@@ -43,7 +43,7 @@ fn products<const N: usize>() -> Result<Pair> {
     let size = PRODUCTS * N * N;
     let matrices = |seed| Array::<Dim3, f32>::from_vec([PRODUCTS, N, N], uniform(seed, size, -1.0, 1.0));
     let (a, b) = (matrices(1)?, matrices(2)?);
-    let ours = native(&afun(matmul::<f32>).vmap())?;
+    let ours = native(&afun(matmul::<Dim0, f32>).vmap())?;
     // Into memory that is there already, as accel writes to that of its last result.
     let by_hand = |a: &[f32], b: &[f32], to: &mut [[[f32; N]; N]]| {
         let [a, b] = [a, b].map(squares::<N>);

@@ -4,6 +4,7 @@
 //! where the program says how: [`row`] repeats a vector as every row, [`column`] an array along the rows. So a vector of the wrong
 //! axis is an error of types or shapes, and never a matrix that nobody asked for.
 
+use super::functions::{at_least, at_most};
 use super::graph::attribute_to;
 use super::{
     Acc, Exp, IntoShape, cond, generate, index_head, index_tail, map, pair, replicate_inner, shape, snoc, the, zip_with,
@@ -81,7 +82,8 @@ impl<Sh: Shape, T: Elt> Clone for Column<Sh, T> {
 impl<Sh: Shape, T: Elt> Copy for Column<Sh, T> {}
 
 /// The vector as every innermost row of the array that it is combined with: `m + row(v)` is v\[j\] added to m\[i, j\], as `m + v` in
-/// NumPy. The length of the vector is the length of the rows, otherwise the run is an error.
+/// NumPy. The length of the vector is the length of the rows, otherwise the run is an error. `column(u) + row(v)` is the matrix of all sums
+/// u\[i\] + v\[j\].
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -147,6 +149,7 @@ macro_rules! operators {
         left!($trait $method $class $symbol [Snoc<Sh>, T, Arr<Z, T>]);
         left!($trait $method $class $symbol [Snoc<Sh>, T, Row<T>]);
         left!($trait $method $class $symbol [Snoc<Sh>, T, Column<Sh, T>]);
+        crossed!($trait $method $class $symbol);
         impl<Sh: Shape, T: $class> $trait<T> for Arr<Sh, T> {
             type Output = Arr<Sh, T>;
             #[track_caller]
@@ -198,6 +201,29 @@ macro_rules! left {
         }
     };
 }
+/// A column and a row: the result has an element for each pair of their elements.
+macro_rules! crossed {
+    ($trait:ident $method:ident $class:ident $symbol:literal) => {
+        #[diagnostic::do_not_recommend]
+        impl<Sh: Shape, T: $class> $trait<Row<T>> for Column<Sh, T> {
+            type Output = Arr<Snoc<Sh>, T>;
+            #[track_caller]
+            fn $method(self, other: Row<T>) -> Arr<Snoc<Sh>, T> {
+                let _site = attribute_to($symbol, Location::caller());
+                crossed(|x, y| $trait::$method(x, y), self, other)
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<Sh: Shape, T: $class> $trait<Column<Sh, T>> for Row<T> {
+            type Output = Arr<Snoc<Sh>, T>;
+            #[track_caller]
+            fn $method(self, other: Column<Sh, T>) -> Arr<Snoc<Sh>, T> {
+                let _site = attribute_to($symbol, Location::caller());
+                crossed(|y, x| $trait::$method(x, y), other, self)
+            }
+        }
+    };
+}
 operators! {
     Add add AddAssign add_assign Num "+" [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64];
     Sub sub SubAssign sub_assign Num "-" [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64];
@@ -209,6 +235,19 @@ operators! {
     BitXor bitxor BitXorAssign bitxor_assign Integral "^" [i8 i16 i32 i64 u8 u16 u32 u64];
     Shl shl ShlAssign shl_assign Integral "<<" [i8 i16 i32 i64 u8 u16 u32 u64];
     Shr shr ShrAssign shr_assign Integral ">>" [i8 i16 i32 i64 u8 u16 u32 u64];
+}
+
+/// Applies `f` to each element of the column and each of the row.
+#[track_caller]
+fn crossed<Sh: Shape, T: Primitive>(
+    f: impl FnOnce(Exp<T>, Exp<T>) -> Exp<T>,
+    Column(column): Column<Sh, T>,
+    Row(row): Row<T>,
+) -> Arr<Snoc<Sh>, T> {
+    generate(snoc(shape(column), index_head(shape(row))), |ix| {
+        let ix = ix.into_shape();
+        f(column.at(index_tail(ix)), row.at(index_head(ix)))
+    })
 }
 
 impl<Sh: Shape, T: Num> Neg for Arr<Sh, T> {
@@ -256,8 +295,8 @@ methods! {
     Num: abs signum | min max => T;
     Integral: count_ones leading_zeros trailing_zeros | div_euclid rem_euclid => T;
     Floating: sin cos tan asin acos atan sinh cosh tanh sech asinh acosh atanh exp exp2 exp_m1 ln log2 log10 ln_1p sqrt cbrt recip
-        erf erfc erfinv normal_cdf log_normal_cdf lgamma digamma j0 j1 i0 i1 ln_i0 i0e i1e sigmoid log_sigmoid softplus logit detach floor ceil
-        round trunc | powf atan2 hypot log_add_exp xlogy gamma_inc gamma_inc_upper => T;
+        erf erfc erfinv normal_cdf log_normal_cdf lgamma digamma j0 j1 i0 i1 ln_i0 i0e i1e sigmoid log_sigmoid softplus relu gelu logit
+        nan_to_num detach floor ceil round trunc | powf atan2 hypot log_add_exp xlogy gamma_inc gamma_inc_upper => T;
     Floating: is_nan is_infinite is_finite => bool;
 }
 
@@ -276,6 +315,13 @@ impl<Sh: Shape, T: Num> Arr<Sh, T> {
     pub fn clamp(self, low: impl Operand<Sh, T>, high: impl Operand<Sh, T>) -> Arr<Sh, T> {
         let _site = attribute_to("clamp", Location::caller());
         self.max(low).min(high)
+    }
+
+    /// [`Exp::clip`] of each element, between what `low` and `high` have beside it.
+    #[track_caller]
+    pub fn clip(self, low: impl Operand<Sh, T>, high: impl Operand<Sh, T>) -> Arr<Sh, T> {
+        let _site = attribute_to("clip", Location::caller());
+        high.beside(at_most, low.beside(at_least, self))
     }
 }
 

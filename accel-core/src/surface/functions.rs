@@ -1,9 +1,11 @@
 //! The primitive functions, as methods of expressions.
 
+use super::graph::attribute_to;
 use super::nodes::{prim1, prim2};
 use super::operators::bool_ty;
-use super::{Exp, ToExp, constant};
+use super::{Exp, ToExp, cond, constant, lit};
 use crate::ast::Repr;
+use crate::repr::ScalarType;
 use crate::repr::op::{Cmp, Family, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::types::{Floating, Integral, Num, Primitive};
 use std::panic::Location;
@@ -100,6 +102,25 @@ impl<T: Num> Exp<T> {
     pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
         self.max(low).min(high)
     }
+
+    /// The nearest number between `low` and `high`, as `clip` in NumPy: if `high` is less than `low`, it is `high`, and NaN stays NaN (of
+    /// which [`clamp`](Exp::clamp) makes `low`). Its derivative is that of the number from `low` to `high`, both included, and that of the
+    /// bound elsewhere.
+    #[track_caller]
+    pub fn clip(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
+        let _site = attribute_to("clip", Location::caller());
+        at_most(at_least(self, low.to_exp()), high.to_exp())
+    }
+}
+
+/// The number, or `low` if it is less.
+pub(super) fn at_least<T: Num>(x: Exp<T>, low: Exp<T>) -> Exp<T> {
+    cond(x.lt(low), low, x)
+}
+
+/// The number, or `high` if it is greater.
+pub(super) fn at_most<T: Num>(x: Exp<T>, high: Exp<T>) -> Exp<T> {
+    cond(x.gt(high), high, x)
 }
 
 impl<T: Integral> Exp<T> {
@@ -224,7 +245,7 @@ impl<T: Floating> Exp<T> {
     /// Raises it to an integer power, by repeated squaring.
     #[track_caller]
     pub fn powi(self, n: i32) -> Exp<T> {
-        let _site = super::graph::attribute_to("powi", Location::caller());
+        let _site = attribute_to("powi", Location::caller());
         let (mut square, mut rest) = (self, n.unsigned_abs());
         let mut power: Option<Exp<T>> = None;
         while rest > 0 {
@@ -254,6 +275,19 @@ impl<T: Floating> Exp<T> {
     #[track_caller]
     pub fn is_finite(self) -> Exp<bool> {
         self.test("is_finite", FloatTest::IsFinite)
+    }
+    /// The number, with 0 in place of NaN and the largest numbers in place of infinities, as `nan_to_num` in NumPy. Its derivative is 0 where it
+    /// is replaced.
+    #[track_caller]
+    pub fn nan_to_num(self) -> Exp<T> {
+        let _site = attribute_to("nan_to_num", Location::caller());
+        let most = match T::SCALAR {
+            ScalarType::F32 => f64::from(f32::MAX),
+            _ => f64::MAX,
+        };
+        let zero = lit::<T>(0.0);
+        let infinite = cond::<T>(self.gt(zero), lit::<T>(most), lit::<T>(-most));
+        cond(self.is_finite(), self, cond::<T>(self.is_nan(), zero, infinite))
     }
     /// The bits as an unsigned integer of the same size, as of Rust's `f64::to_bits`. Its derivative is 0.
     #[track_caller]

@@ -1,9 +1,9 @@
 //! Functions that programs of numbers need every day, as compositions. Functions of rows work along any axis: `mean(m.axis::<0>())`.
 
-use super::graph::attribute_to;
+use super::graph::{attribute_to, users};
 use super::{
-    Acc, Exp, IntoShape, ToExp, backpermute, column, cond, constant, fold1, generate, imap, index_head, index_tail,
-    lit, map, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, zip_with_min,
+    Acc, Exp, IntoExp, IntoShape, ToExp, backpermute, column, cond, constant, fold1, generate, imap, index_head,
+    index_tail, lit, map, matmul, norm, pair, scanl1, shape, size, snoc, sum, sum_all, tail, transpose, zip_with_min,
 };
 use crate::array::{Array, Matrix, Scalar, Vector};
 use crate::types::{Elt, Floating, Num, Primitive, Shape, Snoc};
@@ -54,6 +54,44 @@ pub fn std<Sh: Shape, T: Floating>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
 /// Each element without the mean of its row.
 fn centered<Sh: Shape, T: Floating>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     xs - column(mean(xs))
+}
+
+/// The elements of each innermost row without their mean, divided by the square root of their variance and `epsilon`:
+/// `layer_norm(1e-5, x) * row(scale) + row(shift)` is a layer of PyTorch (`LayerNorm`), where 1e-5 is the usual number.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let normed = afun(|xs: Acc<Vector<f64>>| layer_norm(0.0, xs));
+/// assert_eq!(run_with(&Interpreter, &normed, &Array::vector(vec![1.0, 5.0]))?.as_slice(), [-1.0, 1.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn layer_norm<Sh: Shape, T: Floating>(epsilon: impl ToExp<T>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("layer_norm", Location::caller());
+    let (epsilon, distances) = (epsilon.to_exp(), centered(xs));
+    distances / column((mean(distances * distances) + epsilon).sqrt())
+}
+
+/// The covariances of the rows of a matrix, of which each one holds the observations of one variable: the products of the distances from
+/// their means, added and divided by the number of observations less 1. In NumPy, `cov(m)`; for variables in columns,
+/// `cov(transpose(m))`. NaN for fewer than two observations.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let covariances = afun(|m: Acc<Matrix<f64>>| cov(m));
+/// let m = Array::matrix(2, 3, vec![1.0, 2.0, 3.0, 6.0, 4.0, 2.0])?;
+/// assert_eq!(run_with(&Interpreter, &covariances, &m)?.as_slice(), [1.0, -2.0, -2.0, 4.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn cov<T: Floating>(m: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
+    let _site = attribute_to("cov", Location::caller());
+    let (distances, (_, n)) = (centered(m), m.shape());
+    matmul(distances, transpose(distances)) / (n - 1).max(0).cast::<T>()
 }
 
 /// The sums of the elements of each innermost row up to each place. In NumPy, `cumsum(xs, axis=-1)`.
@@ -155,6 +193,23 @@ pub fn linspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl 
     generate(n, |i| rung(first, last, i, steps))
 }
 
+/// `n` numbers with equal quotients from 10 to the power `first` to 10 to the power `last`, both included. In NumPy,
+/// `logspace(first, last, n)`.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let rates = afun(|n: Acc<Scalar<i64>>| logspace(-2.0, 2.0, the(n)));
+/// assert_eq!(run_with(&Interpreter, &rates, &Array::scalar(3))?.as_slice(), [0.01, 1.0, 100.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn logspace<T: Floating>(first: impl ToExp<T>, last: impl ToExp<T>, n: impl ToExp<i64>) -> Acc<Vector<T>> {
+    let _site = attribute_to("logspace", Location::caller());
+    map(|x: Exp<T>| lit::<T>(10.0).powf(x), linspace::<T>(first, last, n))
+}
+
 /// Number `i` of the numbers with equal distances from `first` to `last`, which is number `steps`, and exact.
 pub(super) fn rung<T: Floating>(first: Exp<T>, last: Exp<T>, i: Exp<i64>, steps: Exp<i64>) -> Exp<T> {
     let (width, share) = (last - first, i.cast::<T>() / steps.cast::<T>());
@@ -169,6 +224,31 @@ pub(super) fn rung<T: Floating>(first: Exp<T>, last: Exp<T>, i: Exp<i64>, steps:
 pub fn outer<T: Num>(xs: Acc<Vector<T>>, ys: Acc<Vector<T>>) -> Acc<Matrix<T>> {
     let _site = attribute_to("outer", Location::caller());
     generate((xs.len(), ys.len()), |(i, j)| xs.at(i) * ys.at(j))
+}
+
+/// `f` of all pairs of elements of two vectors, as a matrix with a row for each element of `xs`: [`outer`] with another operation than
+/// the product. For Rust's operators, also `column(xs) - row(ys)`. In NumPy, `subtract.outer(xs, ys)` and the like.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let lengths = afun(|xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| outer_with(|x, y| x.hypot(y), xs, ys));
+/// let (xs, ys) = (Array::vector(vec![0.0, 3.0]), Array::vector(vec![4.0]));
+/// assert_eq!(run_with(&Interpreter, &lengths, (&xs, &ys))?.as_slice(), [4.0, 5.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn outer_with<A: Elt, B: Elt, R: IntoExp>(
+    f: impl FnOnce(A::Exp, B::Exp) -> R,
+    xs: Acc<Vector<A>>,
+    ys: Acc<Vector<B>>,
+) -> Acc<Matrix<R::Elt>> {
+    let _site = attribute_to("outer_with", Location::caller());
+    generate((xs.len(), ys.len()), |(i, j): (Exp<i64>, Exp<i64>)| {
+        let (x, y) = (xs.at(i), ys.at(j));
+        users(|| f(x, y))
+    })
 }
 
 /// The differences between neighbours in each innermost row, one less than there are elements. In NumPy, `diff(xs, axis=-1)`.

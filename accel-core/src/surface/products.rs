@@ -1,21 +1,21 @@
-//! Products of many pairs of matrices, and of a sparse matrix.
+//! Products of many pairs of matrices.
 
-use super::element_counts::cut_off;
 use super::graph::attribute_to;
-use super::primitives::{agree, agree_shapes};
-use super::{
-    Acc, All, Exp, IntoShape, cond, constant, diff, fold, generate, map, replicate, shape, sum, the, while_,
-    zip_with_min,
-};
-use crate::array::{Array, Vector};
+use super::primitives::agree;
+use super::reductions::product_of;
+use super::{Acc, All, Exp, index_head, index_tail, replicate, reshape, shape, size_of, snoc, sum, zip_with_min};
+use crate::array::Array;
 use crate::repr::Agreement;
-use crate::types::{Dim3, Num};
+use crate::types::{Dim3, Num, Shape, Snoc};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
+type Matrices<Sh, T> = Arr<Snoc<Snoc<Sh>>, T>;
 
-/// The products of k pairs of matrices: `a` has the shape [k, n, m], `b` the shape [k, m, p], and the result [k, n, p]. In NumPy, `a @ b`;
-/// the same as `vmap(|(a, b)| matmul(a, b), (a, b))`. Other shapes are an error when the program runs.
+/// The products of pairs of matrices: `a` has the shape [k, n, m], `b` the shape [k, m, p], and the result [k, n, p]; with any number of
+/// leading dimensions, which both have, in place of one. In NumPy, `a @ b`; with one, the same as
+/// `vmap(|(a, b)| matmul(a, b), (a, b))`. Other shapes are an error when the program runs. For one matrix `b`, see
+/// [`matmul`](super::matmul).
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -29,53 +29,36 @@ type Arr<Sh, T> = Acc<Array<Sh, T>>;
 /// # Ok::<(), Error>(())
 /// ```
 #[track_caller]
-pub fn bmm<T: Num>(a: Arr<Dim3, T>, b: Arr<Dim3, T>) -> Arr<Dim3, T> {
+pub fn bmm<Sh: Shape, T: Num>(a: Matrices<Sh, T>, b: Matrices<Sh, T>) -> Matrices<Sh, T> {
     let site = ("bmm", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let b = agree(site, Agreement::Matrices, a, b);
+    match Sh::RANK {
+        0 => Acc::new(product_of::<T>(Acc::new(a.handle()), Acc::new(b.handle())).handle()),
+        1 => Acc::new(products_of::<T>(Acc::new(a.handle()), Acc::new(b.handle())).handle()),
+        _ => {
+            let (outer, n, p) = (index_tail(index_tail(shape(a))), rows(a), index_head(shape(b)));
+            reshape(snoc(snoc(outer, n), p), products_of(listed(a), listed(b)))
+        }
+    }
+}
+
+/// The products of two lists of matrices that agree.
+#[track_caller]
+fn products_of<T: Num>(a: Arr<Dim3, T>, b: Arr<Dim3, T>) -> Arr<Dim3, T> {
     let ((_, n, _), (_, _, p)) = (a.shape(), b.shape());
     sum(zip_with_min(|x, y| x * y, replicate((All, All, p, All), a), replicate((All, n, All, All), b.axis::<1>())))
 }
 
-/// The product of a sparse matrix and a vector. The matrix has `pointers.len() - 1` rows, stored one after the other: the elements of row
-/// i are `values[k]` in the columns `columns[k]`, for k from `pointers[i]` to before `pointers[i + 1]`. In SciPy,
-/// `csr_matrix((values, columns, pointers)) @ x`. Pointers that do not divide the values into rows are an error when the program runs,
-/// and so are columns outside of `x`. Each row is summed from left to right.
-///
-/// ```
-/// use accel_core::interp::Interpreter;
-/// use accel_core::prelude::*;
-///
-/// type Indices = Acc<Vector<i64>>;
-/// type Numbers = Acc<Vector<f64>>;
-/// let product = afun(|pointers: Indices, columns: Indices, values: Numbers, x: Numbers| {
-///     csr_matvec(pointers, columns, values, x)
-/// });
-/// // The rows 0 2 and 0 0 and 3 4.
-/// let (pointers, columns) = (Array::vector(vec![0, 1, 1, 3]), Array::vector(vec![1, 0, 1]));
-/// let (values, x) = (Array::vector(vec![2.0, 3.0, 4.0]), Array::vector(vec![1.0, 10.0]));
-/// let y = run_with(&Interpreter, &product, (&pointers, &columns, &values, &x))?;
-/// assert_eq!(y.as_slice(), [20.0, 0.0, 43.0]);
-/// # Ok::<(), Error>(())
-/// ```
+/// The matrices with any number of leading dimensions as a list.
 #[track_caller]
-pub fn csr_matvec<T: Num>(
-    pointers: Acc<Vector<i64>>,
-    columns: Acc<Vector<i64>>,
-    values: Acc<Vector<T>>,
-    x: Acc<Vector<T>>,
-) -> Acc<Vector<T>> {
-    let site = ("csr_matvec", Location::caller());
-    let _site = attribute_to(site.0, site.1);
-    let rows = pointers.len() - 1;
-    let near = map(cut_off, pointers);
-    let least = the(fold(|a, b| a.min(b), 0, diff(near)));
-    let total = cond::<i64>(least.lt(0), least, near.at(rows) - near.at(0));
-    let values = agree_shapes(site, Agreement::Segments, total.into_shape(), shape(values), values);
-    let values = agree(site, Agreement::All, columns, values);
-    generate(rows, |i| {
-        let end = pointers.at(i + 1);
-        let add = |(k, sum): (Exp<i64>, Exp<T>)| (k + 1, sum + values.at(k) * x.at(columns.at(k)));
-        while_(|(k, _)| k.lt(end), add, (pointers.at(i), constant(T::zero()))).1
-    })
+fn listed<Sh: Shape, T: Num>(a: Matrices<Sh, T>) -> Arr<Dim3, T> {
+    let sh = shape(a);
+    reshape((size_of(index_tail(index_tail(sh))), rows(a), index_head(sh)), a)
+}
+
+/// The number of rows of each matrix.
+#[track_caller]
+fn rows<Sh: Shape, T: Num>(a: Matrices<Sh, T>) -> Exp<i64> {
+    index_head(index_tail(shape(a)))
 }

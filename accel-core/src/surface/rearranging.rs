@@ -1,7 +1,8 @@
 //! Functions that make, pair and rearrange arrays, written in terms of the primitive operations.
 
 use super::graph::{attribute_to, users};
-use super::index::{components, index_head, index_tail, snoc};
+use super::index::{components, from_components, index_head, index_tail, snoc};
+use super::nodes::fst;
 use super::primitives::agree;
 use super::{
     Acc, Exp, IntoExp, IntoShape, ToExp, backpermute, cond, generate, intersect, map, permute, shape, zip_with,
@@ -147,11 +148,63 @@ pub fn transpose<T: Elt>(m: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
     backpermute((columns, rows), |(j, i)| (i, j), m)
 }
 
-/// The elements of `xs` at the indices `from`. An index out of bounds is an error when the program runs.
+/// The rows of `xs` at the indices `from`: of a vector its elements, of a matrix its rows, as `xs[from]` in NumPy. The result has the
+/// dimensions of `from`, and then those of a row. An index out of bounds is an error when the program runs. Of matrices with equal numbers of
+/// rows, [`take_along`] takes elements of each row.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let embedding = afun(|words: Acc<Vector<i64>>, table: Acc<Matrix<f64>>| gather(words, table));
+/// let table = Array::matrix(2, 2, vec![1.0, 2.0, 3.0, 4.0])?;
+/// let rows = run_with(&Interpreter, &embedding, (&Array::vector(vec![1, 0, 1]), &table))?;
+/// assert_eq!(rows.as_slice(), [3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+/// # Ok::<(), Error>(())
+/// ```
 #[track_caller]
-pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Acc<Vector<T>>) -> Arr<Sh, T> {
+pub fn gather<Ix: Shape, Sh: Shape, T: Elt>(from: Arr<Ix, i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh::After<Ix>, T> {
     let _site = attribute_to("gather", Location::caller());
-    backpermute(shape(from), |ix| from.at(ix), xs)
+    let row = from_components::<Sh>(&components(shape(xs))[1..]);
+    backpermute(
+        Sh::after(shape(from), row),
+        |ix| {
+            let ix = ix.into_shape();
+            let (inner, outer) = (components(ix), (0..Sh::RANK).fold(ix.handle(), |ix, _| fst(ix)));
+            let mut place = vec![from.at(Exp::<Ix>::new(outer))];
+            place.extend(&inner[Ix::RANK..]);
+            from_components::<Snoc<Sh>>(&place)
+        },
+        xs,
+    )
+}
+
+/// In each innermost row, the elements of `xs` at the positions `from` in the same row, as `take_along_axis(xs, from, axis=-1)` in
+/// NumPy: `take_along(argsort(xs), xs)` is `sort(xs)`. A position out of bounds is an error when the program runs, and so are arrays that
+/// differ in another extent than the innermost one.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let last = afun(|from: Acc<Matrix<i64>>, m: Acc<Matrix<f64>>| take_along(from, m));
+/// let (from, m) = (Array::matrix(2, 1, vec![1, 0])?, Array::matrix(2, 2, vec![1.0, 2.0, 3.0, 4.0])?);
+/// assert_eq!(run_with(&Interpreter, &last, (&from, &m))?.as_slice(), [2.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn take_along<Sh: Shape, T: Elt>(from: Arr<Snoc<Sh>, i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let site = ("take_along", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let xs = agree(site, Agreement::Outer, from, xs);
+    backpermute(
+        shape(from),
+        |ix| {
+            let ix = ix.into_shape();
+            snoc(index_tail(ix), from.at(ix))
+        },
+        xs,
+    )
 }
 
 /// A copy of `defaults` in which `xs[i]` replaces element `to[i]`. If several elements have the same target, the last one

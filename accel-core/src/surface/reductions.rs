@@ -3,8 +3,8 @@
 use super::graph::{attribute_to, users};
 use super::primitives::agree;
 use super::{
-    Acc, All, ToExp, constant, fold, fold1, index_head, init, replicate, reshape, scanl, scanr, shape, size,
-    slice_inner, tail, transpose, zip_with_min,
+    Acc, All, ToExp, constant, fold, fold1, index_head, index_tail, init, replicate, reshape, scanl, scanr, shape,
+    size, size_of, slice_inner, snoc, tail, transpose, zip_with_min,
 };
 use crate::array::{Array, Matrix, Scalar, Vector};
 use crate::repr::Agreement;
@@ -156,12 +156,35 @@ pub fn matvec<T: Num>(m: Acc<Matrix<T>>, v: Acc<Vector<T>>) -> Acc<Vector<T>> {
     sum(zip_with_min(|x, y| x * y, m, replicate((rows, All), v)))
 }
 
-/// The product of an n×m matrix and an m×p matrix. Different inner extents are an error when the program runs.
+/// The product of an n×m matrix and an m×p matrix; with leading dimensions, of each matrix of `a` and `b`, as `a @ b` in NumPy. Different
+/// inner extents are an error when the program runs. If `b` has leading dimensions as well, see [`bmm`](super::bmm).
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let layer = afun(|x: Acc<Array<Dim3, f64>>, w: Acc<Matrix<f64>>| matmul(x, w));
+/// let (x, w) = (Array::from_vec([2, 1, 2], vec![1.0, 2.0, 3.0, 4.0])?, Array::matrix(2, 1, vec![10.0, 1.0])?);
+/// assert_eq!(run_with(&Interpreter, &layer, (&x, &w))?.as_slice(), [12.0, 34.0]);
+/// # Ok::<(), Error>(())
+/// ```
 #[track_caller]
-pub fn matmul<T: Num>(a: Acc<Matrix<T>>, b: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
+pub fn matmul<Sh: Shape, T: Num>(a: Arr<Snoc<Snoc<Sh>>, T>, b: Acc<Matrix<T>>) -> Arr<Snoc<Snoc<Sh>>, T> {
     let site = ("matmul", Location::caller());
     let _site = attribute_to(site.0, site.1);
     let b = agree(site, Agreement::Inner, a, b);
+    if Sh::RANK == 0 {
+        return Acc::new(product_of(Acc::new(a.handle()), b).handle());
+    }
+    // One matrix with the rows of all of them.
+    let (sh, (_, p)) = (shape(a), b.shape());
+    let rows = reshape((size_of(index_tail(sh)), index_head(sh)), a);
+    reshape(snoc(index_tail(sh), p), product_of(rows, b))
+}
+
+/// The product of two matrices that agree.
+#[track_caller]
+pub(super) fn product_of<T: Num>(a: Acc<Matrix<T>>, b: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
     let ((n, _), (_, p)) = (a.shape(), b.shape());
     let (a, b) = (replicate((All, p, All), a), replicate((n, All, All), transpose(b)));
     sum(zip_with_min(|x, y| x * y, a, b))

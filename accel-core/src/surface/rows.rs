@@ -6,7 +6,7 @@
 //! it would be a difference of nearly equal numbers. Hence the largest element is detached.
 
 use super::graph::attribute_to;
-use super::{Acc, Exp, cond, fold, index_head, lit, map, replicate_inner, shape, sum, zip_with_min};
+use super::{Acc, Exp, cond, fold, index_head, lit, map, replicate_inner, scanl1, shape, sum, zip_with_min};
 use crate::array::Array;
 use crate::repr::ScalarType;
 use crate::types::{Floating, Shape, Snoc};
@@ -37,6 +37,24 @@ pub fn log_softmax<Sh: Shape, T: Floating>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>
     let _site = attribute_to("log_softmax", Location::caller());
     let differences = shifted(largest(xs), xs);
     with_rows(|d, log| d - log, differences, log_of_sum(differences))
+}
+
+/// The logarithm of the sum of the exponentials of each innermost row up to each place: ln(e^x0 + … + e^xi) at i. The last element of a row is
+/// its [`log_sum_exp`]. In PyTorch, `logcumsumexp(xs, -1)`.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let sums = afun(|xs: Acc<Vector<f64>>| log_cumsum_exp(xs));
+/// let found = run_with(&Interpreter, &sums, &Array::vector(vec![-1000.0, 1000.0]))?;
+/// assert_eq!(found.as_slice(), [-1000.0, 1000.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn log_cumsum_exp<Sh: Shape, T: Floating>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("log_cumsum_exp", Location::caller());
+    scanl1(|x, y| x.log_add_exp(y), xs)
 }
 
 /// The Euclidean norm of each innermost row. Its derivative at 0 is 0.

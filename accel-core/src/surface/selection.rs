@@ -7,11 +7,11 @@ use super::element_counts::{cut_off, plus};
 use super::graph::{attribute_to, users};
 use super::library::rung;
 use super::{
-    Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, take, the,
-    while_, zip_with,
+    Acc, Exp, ToExp, argsort, cond, fill, gather, generate, iota, lit, map, permute, scanl_ex, scanl1, sums_at, take,
+    the, while_,
 };
 use crate::array::{Scalar, Vector};
-use crate::types::{Elt, Floating, Num, Primitive};
+use crate::types::{Elt, Floating, Primitive};
 use std::panic::Location;
 
 /// The elements for which `keep` is true, in their order.
@@ -137,17 +137,6 @@ pub fn histogram<T: Floating>(
     let is_range = first.lt(last).and(first.is_finite()).and(last.is_finite());
     let inside = |x: Exp<T>| is_range.and(x.ge(first)).and(x.le(last));
     bincount(n, map(|x| cond::<i64>(inside(x), bin_of(x), -1), xs))
-}
-
-/// The sums of the elements of `xs` with equal numbers in `to`: for each of the numbers 0, …, `n` - 1 the sum of those `xs[i]` with
-/// `to[i]` equal to it. Elements with other numbers are dropped. Vectors of different lengths and a negative `n` are an error when the
-/// program runs. (In JAX, this is `segment_sum`.)
-#[track_caller]
-pub fn sums_at<T: Num>(n: impl ToExp<i64>, to: Acc<Vector<i64>>, xs: Acc<Vector<T>>) -> Acc<Vector<T>> {
-    let _site = attribute_to("sums_at", Location::caller());
-    let (n, xs) = (n.to_exp(), zip_with(|_, x| x, to, xs));
-    let inside = |i: Exp<i64>| (to.at(i).ge(0).and(to.at(i).lt(n)), to.at(i));
-    permute(|a, b| a + b, fill(n, lit::<T>(0.0)), inside, xs)
 }
 
 fn kept<T: Elt, R: ToExp<bool>>(keep: impl FnOnce(T::Exp) -> R, xs: Acc<Vector<T>>) -> Acc<Vector<bool>> {

@@ -3,7 +3,7 @@
 use super::graph::attribute_to;
 use super::index::{index_head, index_tail, snoc};
 use super::primitives::agree;
-use super::{Acc, IntoShape, argsort, backpermute, generate, reverse, shape};
+use super::{Acc, IntoShape, argsort, generate, reverse, shape, take_along};
 use crate::array::Array;
 use crate::repr::Agreement;
 use crate::types::{Elt, Primitive, Shape, Snoc};
@@ -36,19 +36,6 @@ pub fn argsort_descending<Sh: Shape, K: Primitive>(keys: Arr<Snoc<Sh>, K>) -> Ar
     })
 }
 
-/// In each innermost row, the elements of `xs` at the positions `from` in the same row.
-#[track_caller]
-fn rearranged<Sh: Shape, T: Elt>(from: Arr<Snoc<Sh>, i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
-    backpermute(
-        shape(xs),
-        |ix| {
-            let ix = ix.into_shape();
-            snoc(index_tail(ix), from.at(ix))
-        },
-        xs,
-    )
-}
-
 /// The elements of each innermost row, from the smallest one to the largest one. [`argsort`](super::argsort()) describes
 /// the order. The derivative of an element of the result is that of the element that it was before.
 ///
@@ -64,7 +51,7 @@ fn rearranged<Sh: Shape, T: Elt>(from: Arr<Snoc<Sh>, i64>, xs: Arr<Snoc<Sh>, T>)
 #[track_caller]
 pub fn sort<Sh: Shape, K: Primitive>(xs: Arr<Snoc<Sh>, K>) -> Arr<Snoc<Sh>, K> {
     let _site = attribute_to("sort", Location::caller());
-    rearranged(argsort(xs), xs)
+    take_along(argsort(xs), xs)
 }
 
 /// The elements of each innermost row, from the largest one to the smallest one; NaN come first.
@@ -80,7 +67,7 @@ pub fn sort<Sh: Shape, K: Primitive>(xs: Arr<Snoc<Sh>, K>) -> Arr<Snoc<Sh>, K> {
 #[track_caller]
 pub fn sort_descending<Sh: Shape, K: Primitive>(xs: Arr<Snoc<Sh>, K>) -> Arr<Snoc<Sh>, K> {
     let _site = attribute_to("sort_descending", Location::caller());
-    rearranged(argsort_descending(xs), xs)
+    take_along(argsort_descending(xs), xs)
 }
 
 /// Sorts each innermost row of `keys`, and moves the elements of `values` as their keys move. Elements with equal keys
@@ -107,7 +94,7 @@ pub fn sort_by_key<Sh: Shape, K: Primitive, T: Elt>(
     let _site = attribute_to(site.0, site.1);
     let values = agree(site, Agreement::All, keys, values);
     let from = argsort(keys);
-    (rearranged(from, keys), rearranged(from, values))
+    (take_along(from, keys), take_along(from, values))
 }
 
 /// As [`sort_by_key`], from the largest key to the smallest one. Elements with equal keys stay in their order, and NaN
@@ -131,5 +118,5 @@ pub fn sort_by_key_descending<Sh: Shape, K: Primitive, T: Elt>(
     let _site = attribute_to(site.0, site.1);
     let values = agree(site, Agreement::All, keys, values);
     let from = argsort_descending(keys);
-    (rearranged(from, keys), rearranged(from, values))
+    (take_along(from, keys), take_along(from, values))
 }

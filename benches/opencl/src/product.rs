@@ -23,7 +23,7 @@ fn case<T: Floating + Into<f64>>(device: &Device, precision: &str, name: &'stati
     let asked = [Asked::Speed(0.5)];
     Case::new("product", format!("product, {N}³ {precision}"), "JAX", asked, move || {
         let opencl = OpenCl::on(&device)?;
-        let program = opencl.compile(&afun(matmul::<T>))?;
+        let program = opencl.compile(&afun(matmul::<Dim0, T>))?;
         let matrix = |seed| Array::matrix(N, N, uniform::<T>(seed, N * N, -1.0, 1.0));
         let (a, b) = (matrix(1)?, matrix(2)?);
         let arguments = (opencl.to_device(&a)?, opencl.to_device(&b)?);
