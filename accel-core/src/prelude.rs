@@ -8,7 +8,7 @@ pub use crate::surface::{
     Neighbours, Operand, Outside, Replication, Slicing, ToExp, Wrap, acond, aiterate, aiterate_indexed, all, any,
     argmax, argmin, argsort, argsort_descending, awhile, backpermute, between, bincount, bmm, column, concat, cond,
     constant, conv1d, conv2d, coo_to_csr, cov, csr_matmul, csr_matvec, csr_transpose, cummax, cummin, cumprod, cumsum,
-    diff, dot, enum_from_n, every, expand, fill, filter, flatten, fold, fold_all, fold_seg, fold1, fold1_all,
+    diff, dot, einsum, enum_from_n, every, expand, fill, filter, flatten, fold, fold_all, fold_seg, fold1, fold1_all,
     fold1_seg, foreign, fst, gather, generate, histogram, imap, index_head, index_tail, indexed, init, interp, intersect, iota,
     iterate, layer_norm, linspace, lit, log_cumsum_exp, log_softmax, log_sum_exp, logspace, map, map_accum_l,
     map_accum_r, matmul, matvec, max_at, maximum, maximum_all, mean, mean_all, median, meshgrid, min_at, minimum,

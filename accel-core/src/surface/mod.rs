@@ -10,6 +10,7 @@ mod control;
 mod convolutions;
 pub mod derive_support;
 mod directions;
+mod einsum;
 mod element_counts;
 mod elementwise;
 mod exp;
@@ -50,6 +51,7 @@ pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_ac
 pub use convolutions::{Conv, Layout, conv1d, conv2d};
 #[doc(hidden)]
 pub use directions::along_constants;
+pub use einsum::{Factors, einsum};
 pub use elementwise::{Column, Operand, Row, column, row, where_};
 #[doc(hidden)]
 pub use exp::custom_exp;
