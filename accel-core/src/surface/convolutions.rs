@@ -23,29 +23,29 @@ pub enum Layout {
     ChannelsLast,
 }
 
-type Four = (N, N, N, N);
+pub(super) type Four = (N, N, N, N);
 impl Layout {
-    fn images(self, [n, c, i, j]: [N; 4]) -> Four {
+    pub(super) fn images(self, [n, c, i, j]: [N; 4]) -> Four {
         match self {
             Layout::ChannelsFirst => (n, c, i, j),
             Layout::ChannelsLast => (n, i, j, c),
         }
     }
-    fn weights(self, [o, c, k, l]: [N; 4]) -> Four {
+    pub(super) fn weights(self, [o, c, k, l]: [N; 4]) -> Four {
         match self {
             Layout::ChannelsFirst => (o, c, k, l),
             Layout::ChannelsLast => (k, l, c, o),
         }
     }
     /// The extents of images in the order of the arguments of `images`.
-    fn channels_second(self, (a, b, c, d): Four) -> [N; 4] {
+    pub(super) fn channels_second(self, (a, b, c, d): Four) -> [N; 4] {
         match self {
             Layout::ChannelsFirst => [a, b, c, d],
             Layout::ChannelsLast => [a, d, b, c],
         }
     }
     /// The extents of weights in the order of the arguments of `weights`.
-    fn outputs_first(self, (a, b, c, d): Four) -> [N; 4] {
+    pub(super) fn outputs_first(self, (a, b, c, d): Four) -> [N; 4] {
         match self {
             Layout::ChannelsFirst => [a, b, c, d],
             Layout::ChannelsLast => [d, c, a, b],
@@ -60,6 +60,10 @@ pub struct Conv<const D: usize> {
     pub stride: [i64; D],
     /// The number of zeros before and after each dimension. 0 by default.
     pub padding: [i64; D],
+    /// The number of zeros after each dimension, if it is another one than before. `None` by default.
+    pub padding_after: Option<[i64; D]>,
+    /// The distance between the elements of the images that neighbours among the weights meet, at least 1, in each dimension. 1 by default.
+    pub dilation: [i64; D],
     /// The number of groups of channels: the channels of a group in the result depend on those of this group only. 1 by default.
     pub groups: i64,
     /// The order of the dimensions. [`Layout::ChannelsFirst`] by default.
@@ -68,17 +72,68 @@ pub struct Conv<const D: usize> {
 
 impl<const D: usize> Default for Conv<D> {
     fn default() -> Self {
-        Conv { stride: [1; D], padding: [0; D], groups: 1, layout: Layout::default() }
+        Conv {
+            stride: [1; D],
+            padding: [0; D],
+            padding_after: None,
+            dilation: [1; D],
+            groups: 1,
+            layout: Layout::default(),
+        }
+    }
+}
+
+impl<const D: usize> Conv<D> {
+    fn after(&self, d: usize) -> i64 {
+        self.padding_after.map_or(self.padding[d], |after| after[d])
+    }
+    /// The number of zeros before and after a dimension.
+    pub(super) fn zeros(&self, d: usize) -> i64 {
+        self.padding[d] + self.after(d)
+    }
+    /// The extent of the part of an image that weights of this extent meet.
+    pub(super) fn reach(&self, d: usize, extent: N) -> N {
+        if self.dilation[d] == 1 { extent } else { (extent - 1) * self.dilation[d] + 1 }
+    }
+    /// The largest extent of weights that meet only this many places.
+    fn most(&self, d: usize, places: N) -> N {
+        if self.dilation[d] == 1 { places } else { (places + (self.dilation[d] - 1)) / self.dilation[d] }
+    }
+    /// The dimensions of the channels of images, and the first one of places.
+    fn of_images(&self) -> (usize, usize) {
+        match self.layout {
+            Layout::ChannelsFirst => (1, 2),
+            Layout::ChannelsLast => (D + 1, 1),
+        }
+    }
+    /// The dimensions of weights: the channels of the result, those of a group, and the first one of places.
+    fn of_weights(&self) -> (usize, usize, usize) {
+        match self.layout {
+            Layout::ChannelsFirst => (0, 1, 2),
+            Layout::ChannelsLast => (D + 1, D, 0),
+        }
+    }
+    /// What is wrong with the numbers, if anything is.
+    fn mistake(&self) -> Option<String> {
+        let are_at_least = |least: i64, all: &[i64]| all.iter().all(|n| (least..=MAX_EXTENT as i64).contains(n));
+        let after = self.padding_after.unwrap_or(self.padding);
+        let is_right = are_at_least(1, &self.stride)
+            && are_at_least(1, &self.dilation)
+            && are_at_least(1, &[self.groups])
+            && are_at_least(0, &self.padding)
+            && are_at_least(0, &after);
+        let expected = "strides, dilations and groups of at least 1, and paddings of at least 0, up to";
+        (!is_right).then(|| format!("{expected} {MAX_EXTENT}"))
     }
 }
 
 /// The convolution of images by weights (as everywhere in machine learning, the weights are not turned round): in PyTorch,
-/// `conv2d(images, weights, ..)`, in JAX `lax.conv_general_dilated`. An extent n of the images gives (n + 2 padding - extent of the
-/// weights) / stride + 1 places, rounded down. [`Layout`] says the shapes.
+/// `conv2d(images, weights, ..)`, in JAX `lax.conv_general_dilated`. An extent n of the images gives (n + zeros - r) / stride + 1 places,
+/// rounded down, where r = dilation (extent of the weights - 1) + 1, and the zeros are those before and after. [`Layout`] says the shapes.
 ///
 /// Images that do not have the channels of the weights are an error when the program runs, and so are channels that the groups do not
-/// divide, and weights that are larger than the padded images; a stride, padding or number of groups that is too small or too large is an
-/// error when the program is built.
+/// divide, and weights that are larger than the padded images; a stride, dilation, padding or number of groups that is too small or too
+/// large is an error when the program is built.
 ///
 /// ```
 /// use accel_core::interp::Interpreter;
@@ -110,46 +165,65 @@ fn checked<Sh: Shape, T: Num, const D: usize>(
     weights: Arr<Sh, T>,
     images: Arr<Sh, T>,
 ) -> Result<(Arr<Sh, T>, Arr<Sh, T>), Arr<Sh, T>> {
-    let are_at_least = |least: i64, all: &[i64]| all.iter().all(|n| (least..=MAX_EXTENT as i64).contains(n));
-    if !are_at_least(1, &conv.stride) || !are_at_least(0, &conv.padding) || !are_at_least(1, &[conv.groups]) {
-        let expected = format!("strides and groups of at least 1, and paddings of at least 0, up to {MAX_EXTENT}");
+    if let Some(expected) = conv.mistake() {
         return Err(failed(site, expected, format!("{conv:?}")));
     }
-    // The channels of images, and their first place; of weights, the channels of the result, those of a group, and the first place.
-    let ([channels, place], [outputs, per_group, first]) = match conv.layout {
-        Layout::ChannelsFirst => ([1, 2], [0, 1, 2]),
-        Layout::ChannelsLast => ([D + 1, 1], [D + 1, D, 0]),
-    };
+    let ((channels, place), (_, per_group, first)) = (conv.of_images(), conv.of_weights());
     let (extents, of_weights) = (components(shape(images)), components(shape(weights)));
     let mut expected = extents.clone();
     expected[channels] = of_weights[per_group] * conv.groups;
     let images = agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(images), images);
-    let mut expected = of_weights.clone();
-    expected[outputs] = of_weights[outputs] / conv.groups * conv.groups;
-    let weights = agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(weights), weights);
+    let weights = groups_divide(site, conv, weights);
     let most = |k: usize| match k.checked_sub(first).filter(|d| *d < D) {
-        Some(d) => extents[place + d] + 2 * conv.padding[d],
+        Some(d) => conv.most(d, extents[place + d] + conv.zeros(d)),
         None => of_weights[k],
     };
     Ok((bounded::<Sh, _, _>(site, &of_weights, |k| (of_weights[k], most(k)), weights), images))
 }
 
+/// As [`checked`], for images of the form of results.
+pub(super) fn checked_as_results<Sh: Shape, T: Num, const D: usize>(
+    site: (&'static str, At),
+    conv: Conv<D>,
+    weights: Arr<Sh, T>,
+    images: Arr<Sh, T>,
+) -> Result<(Arr<Sh, T>, Arr<Sh, T>), Arr<Sh, T>> {
+    if let Some(expected) = conv.mistake() {
+        return Err(failed(site, expected, format!("{conv:?}")));
+    }
+    let ((channels, _), (outputs, ..)) = (conv.of_images(), conv.of_weights());
+    let of_weights = components(shape(weights));
+    let mut expected = components(shape(images));
+    expected[channels] = of_weights[outputs];
+    let images = agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(images), images);
+    Ok((groups_divide(site, conv, weights), images))
+}
+
+/// Weights with a check that the groups divide the channels of the result.
+fn groups_divide<Sh: Shape, T: Num, const D: usize>(
+    site: (&'static str, At),
+    conv: Conv<D>,
+    weights: Arr<Sh, T>,
+) -> Arr<Sh, T> {
+    let (outputs, ..) = conv.of_weights();
+    let mut expected = components(shape(weights));
+    expected[outputs] = expected[outputs] / conv.groups * conv.groups;
+    agree_shapes(site, Agreement::All, from_components::<Sh>(&expected), shape(weights), weights)
+}
+
 /// The convolution of images by weights whose shapes fit together.
 #[track_caller]
-fn convolution<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
+pub(super) fn convolution<T: Num>(conv: Conv<2>, weights: Arr<Dim4, T>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
     let [images_n, _, rows, columns] = conv.layout.channels_second(images.shape());
     let [outputs, per_group, height, width] = conv.layout.outputs_first(weights.shape());
     let in_group = outputs / conv.groups;
-    let [p, q] = conv.padding;
-    let images = match conv.layout {
-        _ if conv.padding == [0, 0] => images,
-        Layout::ChannelsFirst => with_zeros((0, 0, p, q), images),
-        Layout::ChannelsLast => with_zeros((0, p, q, 0), images),
-    };
-    let places = |n: N, d: usize, extent: N| (n + (2 * conv.padding[d] + conv.stride[d]) - extent) / conv.stride[d];
+    let images = with_zeros(conv, images);
+    let places =
+        |n: N, d: usize, extent: N| (n + (conv.zeros(d) + conv.stride[d]) - conv.reach(d, extent)) / conv.stride[d];
     let (rows, columns) = (places(rows, 0, height), places(columns, 1, width));
     let term = |n: N, g: Option<N>, [o, i, j, c, k, l]: [N; 6]| {
-        let place = |i: N, d: usize, k: N| i * conv.stride[d] + k;
+        let place =
+            |i: N, d: usize, k: N| i * conv.stride[d] + if conv.dilation[d] == 1 { k } else { k * conv.dilation[d] };
         let behind = |i: N, extent: N| g.map_or(i, |g| g * extent + i);
         let image = conv.layout.images([n, behind(c, per_group), place(i, 0, k), place(j, 1, l)]);
         images.at(image) * weights.at(conv.layout.weights([behind(o, in_group), c, k, l]))
@@ -188,15 +262,39 @@ pub fn conv1d<T: Num>(conv: Conv<1>, weights: Arr<Dim3, T>, signals: Arr<Dim3, T
         Ok(checked) => checked,
         Err(failed) => return failed,
     };
-    let Conv { stride: [s], padding: [p], groups, layout } = conv;
-    let conv = Conv { stride: [1, s], padding: [0, p], groups, layout };
+    let layout = conv.layout;
+    let (weights, signals) = in_two_dimensions(layout, weights, signals);
+    in_one_dimension(layout, convolution(conv.in_two_dimensions(), weights, signals))
+}
+
+impl Conv<1> {
+    /// The same for images of one row.
+    pub(super) fn in_two_dimensions(self) -> Conv<2> {
+        let Conv { stride: [s], padding: [p], padding_after, dilation: [d], groups, layout } = self;
+        let padding_after = padding_after.map(|[after]| [0, after]);
+        Conv { stride: [1, s], padding: [0, p], padding_after, dilation: [1, d], groups, layout }
+    }
+}
+
+/// Weights and signals as those of images of one row.
+#[track_caller]
+pub(super) fn in_two_dimensions<T: Num>(
+    layout: Layout,
+    weights: Arr<Dim3, T>,
+    signals: Arr<Dim3, T>,
+) -> (Arr<Dim4, T>, Arr<Dim4, T>) {
     match layout {
-        Layout::ChannelsFirst => {
-            convolution(conv, weights.expand_dims::<2>(), signals.expand_dims::<2>()).squeeze::<2>()
-        }
-        Layout::ChannelsLast => {
-            convolution(conv, weights.expand_dims::<0>(), signals.expand_dims::<1>()).squeeze::<1>()
-        }
+        Layout::ChannelsFirst => (weights.expand_dims::<2>(), signals.expand_dims::<2>()),
+        Layout::ChannelsLast => (weights.expand_dims::<0>(), signals.expand_dims::<1>()),
+    }
+}
+
+/// Images of one row as signals.
+#[track_caller]
+pub(super) fn in_one_dimension<T: Num>(layout: Layout, images: Arr<Dim4, T>) -> Arr<Dim3, T> {
+    match layout {
+        Layout::ChannelsFirst => images.squeeze::<2>(),
+        Layout::ChannelsLast => images.squeeze::<1>(),
     }
 }
 
@@ -210,13 +308,21 @@ fn sums<Sh: Shape, T: Num, const R: usize>(extents: &[N; R], f: impl FnOnce([N; 
     }))))
 }
 
-/// The array with this number of zeros on both sides of each dimension.
+/// The images with zeros around them.
 ///
 /// NOTE [Zeros around images]: the images are added to an array of zeros. A [`pad`](super::pad) would be read through a decision by each
 /// term of the sums, which would be no product of matrices any more: 80 times slower.
 #[track_caller]
-fn with_zeros<T: Num>(at: (i64, i64, i64, i64), xs: Arr<Dim4, T>) -> Arr<Dim4, T> {
-    let ((a, b, c, d), (n, m, p, q)) = (at, xs.shape());
-    let zeros = fill((n + 2 * a, m + 2 * b, p + 2 * c, q + 2 * d), constant(T::zero()));
-    permute(|x, y| x + y, zeros, |(i, j, k, l)| (true, (i + a, j + b, k + c, l + d)), xs)
+fn with_zeros<T: Num>(conv: Conv<2>, images: Arr<Dim4, T>) -> Arr<Dim4, T> {
+    let ([p, q], [r, s]) = (conv.padding, [conv.zeros(0), conv.zeros(1)]);
+    if [r, s] == [0, 0] {
+        return images;
+    }
+    let ((a, b, c, d), (before, zeros)) = match conv.layout {
+        Layout::ChannelsFirst => (images.shape(), ((0, 0, p, q), (0, 0, r, s))),
+        Layout::ChannelsLast => (images.shape(), ((0, p, q, 0), (0, r, s, 0))),
+    };
+    let around = fill((a + zeros.0, b + zeros.1, c + zeros.2, d + zeros.3), constant(T::zero()));
+    let place = |(a, b, c, d): Four| (true, (a + before.0, b + before.1, c + before.2, d + before.3));
+    permute(|x, y| x + y, around, place, images)
 }

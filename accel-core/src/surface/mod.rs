@@ -28,6 +28,7 @@ mod node;
 pub(crate) mod nodes;
 mod operators;
 mod order_statistics;
+mod pooling;
 mod primitives;
 mod products;
 mod rearranging;
@@ -41,6 +42,7 @@ mod sorting;
 mod sparse_matrices;
 mod special;
 mod tables;
+mod transposed_convolutions;
 mod updates;
 mod vmap;
 
@@ -72,6 +74,7 @@ pub use library::{
     one_hot, outer, outer_with, roll, std, var,
 };
 pub use order_statistics::{median, quantile, top_k};
+pub use pooling::{Pool, Windowed, max_pool, mean_pool};
 #[doc(hidden)]
 pub use primitives::{agree, size_of};
 pub use primitives::{
@@ -97,6 +100,7 @@ pub use slicing::{
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 pub use sparse_matrices::{coo_to_csr, csr_matmul, csr_matvec, csr_transpose};
 pub use tables::{interp, searchsorted, searchsorted_right};
+pub use transposed_convolutions::{conv1d_transpose, conv2d_transpose};
 pub use updates::{set, set_block, set_row, set_slice, update};
 pub use vmap::vmap;
 
