@@ -110,7 +110,7 @@ pub fn aiterate_indexed<A: Arrays, R: IntoAcc<Arrays = A>>(
     map_accum(site, Dir::Left, step, init.into_acc(), numbers).0
 }
 
-/// Threads a state through the rows of arrays, from the first row to the last one, and lists what each step returns.
+/// Threads a state through the rows of arrays, from the first row to the last one, and lists what each step returns. Without a list, see [`afoldl`].
 /// `f` maps the state and a row to the next state and an entry of the list. The result is the last state and the list.
 ///
 /// The rows are those along the outermost dimension: the elements of a vector (as arrays without dimensions), the rows
@@ -153,6 +153,33 @@ pub fn map_accum_r<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>, Y: IntoAcc<Arrays
     xs: impl IntoAcc<Arrays = X>,
 ) -> (S::Acc, ListOf<Y>) {
     map_accum(("map_accum_r", Location::caller()), Dir::Right, f, init.into_acc(), xs.into_acc())
+}
+
+/// Threads a state through the rows of arrays, from the first row to the last one: [`map_accum_l`] without a list. `f` maps the state and a
+/// row to the next state. The result is the last state. Rows are as described there. Unlike a [`fold`](super::fold), it goes from row to row,
+/// and the state may have another type than the rows.
+///
+/// Arrays of a tuple with different numbers of rows are an error when the program runs. (In Haskell, this is `foldl`; in JAX, `lax.scan`
+/// with outputs `None`.)
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// type V = Acc<Vector<f64>>;
+/// let averages = afun(|m: Acc<Matrix<f64>>| afoldl(|a: V, row: V| 0.5 * a + 0.5 * row, fill(m.shape().1, 0.0), m));
+/// let m = Array::matrix(2, 2, vec![4.0, 8.0, 1.0, 2.0])?;
+/// assert_eq!(run_with(&Interpreter, &averages, &m)?.as_slice(), [1.5, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn afoldl<S: Arrays, X: Rows, T: IntoAcc<Arrays = S>>(
+    f: impl FnOnce(S::Acc, <X::Row as Arrays>::Acc) -> T,
+    init: impl IntoAcc<Arrays = S>,
+    xs: impl IntoAcc<Arrays = X>,
+) -> S::Acc {
+    let step = |s, x| (f(s, x), ());
+    map_accum(("afoldl", Location::caller()), Dir::Left, step, init.into_acc(), xs.into_acc()).0
 }
 
 #[track_caller]

@@ -49,7 +49,7 @@ mod vmap;
 pub use acc::{shape, the, use_};
 pub use axes::HasAxis;
 pub use boundaries::{Boundary, Clamp, Constant, Mirror, Neighbours, Outside, Wrap, pad, stencil};
-pub use control::{acond, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
+pub use control::{acond, afoldl, aiterate, aiterate_indexed, awhile, map_accum_l, map_accum_r};
 pub use convolutions::{Conv, Layout, conv1d, conv2d};
 #[doc(hidden)]
 pub use directions::along_constants;
@@ -91,7 +91,7 @@ pub use reductions::{
     product_all, scanl_ex, scanr_ex, sum, sum_all,
 };
 pub use rows::{log_cumsum_exp, log_softmax, log_sum_exp, norm, softmax};
-pub use scalar_loops::{iterate, sfoldl};
+pub use scalar_loops::{iterate, iterate_indexed, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
 pub use selection::{bincount, expand, filter, histogram, partition, unique};
 pub use slicing::{

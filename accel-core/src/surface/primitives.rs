@@ -147,11 +147,11 @@ pub(super) fn bounded<L: Shape, Sh: Shape, T: Elt>(
     agree_shapes(site, Agreement::Bounds, inside, from_components::<L>(numbers), xs)
 }
 
-/// The array `xs`, after a check that each step is at least 1.
+/// The array `xs`, after a check that no step is 0.
 pub(super) fn steps_checked<Sh: Shape, T: Elt>(site: (&'static str, At), parts: &[Part], xs: Arr<Sh, T>) -> Arr<Sh, T> {
     let steps = parts.iter().filter_map(|part| if let Part::Range { step, .. } = part { *step } else { None });
     let bounds = |_| (1i64.to_exp(), i64::MAX.to_exp());
-    steps.fold(xs, |xs, step| bounded::<Snoc<Z>, _, _>(site, &[step], bounds, xs))
+    steps.fold(xs, |xs, step| bounded::<Snoc<Z>, _, _>(site, &[step.abs()], bounds, xs))
 }
 
 /// The array itself, under a name. Tracing (`accel::trace`) finds the array and its adjoint by this name; elsewhere
@@ -383,7 +383,7 @@ pub fn replicate<S: Replication, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S
 
 /// Part of an array: for each dimension, [`All`](super::All), a range for a part of it, or an index, which removes it. `slice((i, All), m)` is
 /// row `i` of a matrix, `slice((1..3, 2..), m)` is `m[1:3, 2:]` in NumPy. An `i64` below 0 counts from the end, an `Exp` does not.
-/// [`between`](super::between) is a range with ends of different kinds, [`every`](super::every) takes steps, [`Acc::flip`] goes backwards. An
+/// [`between`](super::between) is a range with ends of different kinds, [`every`](super::every) takes steps, also backwards. An
 /// index out of bounds is an error when the program runs, and so is a range that ends before it begins: nothing is cut off silently.
 ///
 /// ```

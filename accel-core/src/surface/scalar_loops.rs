@@ -2,7 +2,7 @@
 
 use super::acc::shape;
 use super::exp::{constant, while_};
-use super::graph::attribute_to;
+use super::graph::{attribute_to, users};
 use super::handles::{Acc, Exp};
 use super::index::{index_head, snoc};
 use crate::array::Array;
@@ -30,6 +30,30 @@ pub fn iterate<T: Elt<Exp = S>, S: IntoExp<Elt = T>, R: ToExp<T>>(
 ) -> S {
     let _site = attribute_to("iterate", Location::caller());
     counted(n.to_exp(), |_, x| f(x), init.to_exp())
+}
+
+/// `f`, applied `n` times to the number of the step, from 0 on, and to `init`. If `n` is negative, this is `init`. Literals in `init` need a
+/// suffix or `f` a type, as in [`while_`].
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// // 1 + x + x²/2 + x³/6 + .., from the last term on.
+/// let step = |x: Exp<f64>| move |k: Exp<i64>, y: Exp<f64>| 1.0 + y * x / (20 - k).cast::<f64>();
+/// let exponentials = afun(|xs: Acc<Vector<f64>>| map(|x| iterate_indexed(20, step(x), 1.0), xs));
+/// let ys = run_with(&Interpreter, &exponentials, &Array::vector(vec![0.0, 1.0]))?;
+/// assert_eq!(ys.to_vec(), [1.0, std::f64::consts::E]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn iterate_indexed<T: Elt<Exp = S>, S: IntoExp<Elt = T>, R: ToExp<T>>(
+    n: impl ToExp<i64>,
+    f: impl FnOnce(Exp<i64>, S) -> R,
+    init: impl ToExp<T>,
+) -> S {
+    let _site = attribute_to("iterate_indexed", Location::caller());
+    counted(n.to_exp(), |k, x| users(|| f(k, x)), init.to_exp())
 }
 
 /// The elements of a row, combined one after the other: `f(.. f(f(z, x0), x1) ..)`. `row` is the index of a row of `xs`

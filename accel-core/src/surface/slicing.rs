@@ -1,7 +1,7 @@
 //! The arguments of `replicate` and `slice`: which dimensions are added or removed, and which part of a dimension stays.
 
 use super::index::{components, from_components};
-use super::{Exp, IntoShape, ToExp};
+use super::{Exp, IntoShape, ToExp, cond};
 use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Shape, Snoc, Z};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -177,20 +177,22 @@ pub struct Every<R> {
 }
 
 /// Each `step`th index of a range, from its first one on, for [`slice`](super::slice): `slice(every(2, 1..), v)` is `v[1::2]` in
-/// NumPy. A step of 0 or less is an error when the program runs; [`reverse`](super::reverse) and `flip` turn dimensions round.
+/// NumPy. A negative step goes through the range from its last index down: `slice(every(-1, ..), v)` is `v[::-1]`, and `every(-2, 1..4)` are
+/// the indices 3 and 1. A step of 0 is an error when the program runs.
 #[track_caller]
 pub fn every<R: Indices>(step: impl ToExp<i64>, range: R) -> Every<R> {
-    Every { step: step.to_exp(), range }
+    // The step from the least integer would have no absolute value; no array has more elements than the next one leads over.
+    Every { step: step.to_exp().max(-i64::MAX), range }
 }
 impl<R: Indices> SliceDim for Every<R> {
     type Push<Sh: Shape> = Snoc<Sh>;
     #[track_caller]
     fn part(self, extent: Exp<i64>) -> Part {
         let (first, end) = self.range.ends(extent);
-        let n = end - first;
+        let (n, step) = (end - first, self.step);
         // A range that ends before it begins keeps its negative number, and is the same error as without steps.
-        let count = n.min((n - 1) / self.step.max(1) + 1);
-        Part::Range { first, count, step: Some(self.step) }
+        let count = n.min((n - 1) / step.abs().max(1) + 1);
+        Part::Range { first: cond::<i64>(step.lt(0), end - 1, first), count, step: Some(step) }
     }
 }
 
