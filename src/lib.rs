@@ -122,11 +122,12 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | rules of your own | [`custom_vjp`], [`custom_jvp`], for programs and in scalar code |
 /// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
-/// | making arrays | [`generate`], [`fill`], [`iota`], [`enum_from_n`], [`linspace`], [`unit`](prelude::unit()), [`use_`] |
+/// | making arrays | [`generate`], [`fill`], [`iota`], [`enum_from_n`], [`linspace`], [`logspace`], [`unit`](prelude::unit()), [`use_`] |
 /// | elementwise operations | Rust's operators and the methods of [`Exp`] on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`], [`map`], [`zip_with`], [`imap`], [`zip`], with variants `_min` for arrays of different shapes, [`unzip`], [`indexed`] |
 /// | folds of rows | [`fold`], [`fold1`], [`sum`], [`product`], [`maximum`], [`minimum`], [`all`], [`any`], and with `_all` folds of whole arrays |
-/// | functions of rows without overflow | [`log_sum_exp`], [`softmax`], [`log_softmax`], [`norm`] |
-/// | statistics | [`mean`], [`var`], [`std`](prelude::std()), [`argmax`], [`argmin`], [`one_hot`] |
+/// | functions of rows without overflow | [`log_sum_exp`], [`log_cumsum_exp`], [`softmax`], [`log_softmax`], [`norm`], [`layer_norm`] |
+/// | statistics | [`mean`], [`var`], [`std`](prelude::std()), [`cov`], [`quantile`], [`median`], [`argmax`], [`argmin`], [`top_k`], [`one_hot`] |
+/// | tables | [`searchsorted`], [`searchsorted_right`], [`interp`] |
 /// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
@@ -135,11 +136,17 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
 /// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
 /// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |
+/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`outer_with`], [`bmm`], [`einsum`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
+/// | sparse matrices | [`csr_matvec`], [`csr_matmul`], [`csr_transpose`], [`coo_to_csr`] |
+/// | convolutions | [`conv1d`], [`conv2d`] and their transposes with [`Conv`] and [`Layout`], [`max_pool`] and [`mean_pool`] with [`Pool`] |
+/// | moving elements and rows | [`gather`], [`take_along`], [`backpermute`], [`permute`], [`scatter`] |
+/// | rows with equal numbers | [`sums_at`], [`max_at`], [`min_at`], [`softmax_at`] |
+/// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`expand`] |
 /// | sorting | [`sort`], [`sort_by_key`], [`argsort`](prelude::argsort()), and the same with `_descending` |
 /// | parts and shapes | [`take`], [`skip`], [`reverse`], [`roll`], [`diff`], [`concat()`], [`stack`], [`Acc::split`](prelude::Acc::split), [`tile`], [`replicate`], [`slice()`], [`every`], [`reshape`] |
 /// | neighbours | [`stencil`](prelude::stencil()), [`pad`], with [`Clamp`], [`Mirror`], [`Wrap`], [`Constant`], [`Outside`] |
-/// | scalar code | the methods of [`Exp`], [`cond`], [`while_`], [`iterate`], [`sfoldl`], [`constant`], [`lit`]; [`the`] and [`Acc::at`](prelude::Acc::at) read arrays |
-/// | conditionals and loops over arrays | [`acond`], [`awhile`], [`aiterate`], [`aiterate_indexed`], [`map_accum_l`], [`map_accum_r`] |
+/// | scalar code | the methods of [`Exp`], [`cond`], [`while_`], [`iterate`], [`iterate_indexed`], [`sfoldl`], [`constant`], [`lit`]; [`the`] and [`Acc::at`](prelude::Acc::at) read arrays |
+/// | conditionals and loops over arrays | [`acond`], [`awhile`], [`aiterate`], [`aiterate_indexed`], [`map_accum_l`], [`map_accum_r`], [`afoldl`] |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
 /// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`check_grad`] compares a gradient with differences |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |

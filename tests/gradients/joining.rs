@@ -11,6 +11,7 @@ fn parts() {
     jacobian(Few(Any), |a: V| slice((.., every(2, ..)), matrix(a)) * slice((.., 1..), matrix(a)));
     jacobian(AtLeast3, |a: V| set_slice(a.sin(), 1..3, take(2, a * a)));
     jacobian(Few(NonEmpty), |a: V| set_slice(matrix(a), (-1, every(2, ..)), take(2, concat(a, fill(1, 1.5)))));
+    jacobian(AtLeast3, |a: V| slice(every(-2, 1..), a.sin()) * slice(every(-2, 1..), a));
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn images_and_weights(a: V, layout: Layout, per_group: i64) -> (Acc<Array<Dim4, 
 fn convolutions() {
     for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
         for (stride, padding, groups) in [([1, 1], [0, 0], 1), ([2, 1], [1, 2], 1), ([1, 2], [1, 0], 2)] {
-            let conv = Conv { stride, padding, groups, layout };
+            let conv = Conv { stride, padding, groups, layout, ..Conv::default() };
             smooth(Few(NonEmpty), move |a: V| {
                 let (images, weights) = images_and_weights(a, layout, 4 / groups);
                 sum_all(conv2d(conv, weights, images).powi(2)) * 0.001

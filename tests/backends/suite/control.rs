@@ -1,4 +1,4 @@
-//! Conditionals and loops: `cond`, `while_`, `acond`, `awhile`.
+//! Conditionals and loops: `cond`, `while_`, `iterate_indexed`, `acond`, `awhile`, `afoldl`.
 
 use super::check::Suite;
 use super::samples::*;
@@ -9,6 +9,9 @@ pub fn all(t: &Suite) {
     every!(chosen_elements(t));
     only_the_chosen_is_computed(t);
     loops_in_scalar_code(t);
+    numbered_steps(t);
+    states_without_lists::<f64>(t);
+    states_without_lists::<Run>(t);
     steps_of_their_own(t);
     loops_of_records(t);
     loops_over_arrays(t);
@@ -334,5 +337,32 @@ fn lists_of_rows_and_tuples(t: &Suite) {
         let states = Array::matrix(n, columns, states.concat()).unwrap();
         let (m, weights) = (Array::matrix(n, k, m).unwrap(), Array::vector(weights));
         t.is(prog.clone(), (&m, &weights), (Array::vector(s), (states, Array::vector(sums))));
+    }
+}
+
+fn numbered_steps(t: &Suite) {
+    let prog = afun(|ns: Acc<Vector<i64>>, xs: Acc<Vector<i64>>| {
+        zip_with(|n, x| iterate_indexed(n, |k: Exp<i64>, y: Exp<i64>| y * 3 + k, x), ns, xs)
+    });
+    let (ns, xs) = (vec![-1i64, 0, 1, 5, 9], vec![2i64, 3, 5, 7, 11]);
+    let expected = ns.iter().zip(&xs).map(|(n, x)| (0..*n).fold(*x, |y, k| y * 3 + k)).collect();
+    t.is(prog, (&Array::vector(ns.clone()), &Array::vector(xs.clone())), Array::vector(expected));
+}
+
+/// Of rows, and of several arrays at once; without a row, the state stays.
+fn states_without_lists<T: Sample>(t: &Suite) {
+    for extents in [[0, 3], [1, 1], [4, 5], [20, 70]] {
+        let (m, v): (Matrix<T>, Vector<T>) = (array(&extents), vector(extents[1]));
+        let ks = Array::vector((0..extents[0] as i64).collect());
+        let prog = afun(|ks: Acc<Vector<i64>>, m: Acc<Matrix<T>>, v: Acc<Vector<T>>| {
+            let step = |(n, s): (Acc<Scalar<i64>>, Acc<Vector<T>>), (k, row): (Acc<Scalar<i64>>, Acc<Vector<T>>)| {
+                (n * 2 + k, zip_with(|x, y| T::combine_exp(x, y), s, row))
+            };
+            afoldl(step, (unit(1i64), v), (ks, m))
+        });
+        let number = (0..extents[0] as i64).fold(1i64, |n, k| n.wrapping_mul(2).wrapping_add(k));
+        let last =
+            rows(&m).iter().fold(v.to_vec(), |s, row| s.iter().zip(row).map(|(x, y)| T::combine(x, y)).collect());
+        t.is(prog, (&ks, &m, &v), (Array::scalar(number), Array::vector(last)));
     }
 }

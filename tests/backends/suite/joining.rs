@@ -15,6 +15,7 @@ pub fn all(t: &Suite) {
     orders::<Run>(t);
     grids(t);
     steps(t);
+    steps_down(t);
     wrong_steps(t);
     extents_that_would_wrap(t);
     distances(t);
@@ -165,22 +166,40 @@ fn steps(t: &Suite) {
     }
 }
 
-/// A step below 1 is an error for any number of elements, and so is a range that ends before it begins.
+/// Steps from the last index of a range down.
+fn steps_down(t: &Suite) {
+    let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| {
+        let zeros = fill(shape(slice(every(the(step), ..), xs)), 0.0);
+        let parts = (slice(every(the(step), ..), xs), slice(every(the(step), between(1, -1)), xs));
+        (parts, set_slice(xs, every(the(step), ..), zeros), slice(every(-1, ..), xs), slice(every(-3, 1..), xs))
+    });
+    for n in [2usize, 5, 130] {
+        let xs: Vector<f64> = array(&[n]);
+        let down = |xs: &[f64], step: usize| Array::vector(xs.iter().rev().copied().step_by(step).collect::<Vec<_>>());
+        for step in [-1, -2, -3, -130, i64::MIN + 1, i64::MIN] {
+            let (all, size) = (xs.to_vec(), usize::try_from(step.unsigned_abs()).unwrap());
+            let rest = (0..n).map(|i| if (n - 1 - i) % size == 0 { 0.0 } else { all[i] }).collect();
+            let parts = (down(&all, size), down(&all[1..n - 1], size));
+            let expected = (parts, Array::vector(rest), down(&all, 1), down(&all[1..], 3));
+            t.is(prog.clone(), (&Array::scalar(step), &xs), expected);
+        }
+    }
+}
+
+/// A step of 0 is an error for any number of elements, and so is a range that ends before it begins.
 fn wrong_steps(t: &Suite) {
     let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| slice(every(the(step), ..), xs));
     let line = line!() - 1;
     for n in [0usize, 1, 2, 5] {
-        for step in [0, -1, i64::MIN] {
-            let text = format!("`slice` at {}:{line}: expected at least 1, found {step}", file!());
-            t.fails(prog.clone(), (&Array::scalar(step), &array::<Dim1, f64>(&[n])), &text);
-        }
+        let text = format!("`slice` at {}:{line}: expected at least 1, found 0", file!());
+        t.fails(prog.clone(), (&Array::scalar(0), &array::<Dim1, f64>(&[n])), &text);
     }
     let prog = afun(|xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| set_slice(xs, every(0, ..), ys));
     let text = format!("`set_slice` at {}:{}: expected at least 1, found 0", file!(), line!() - 1);
     t.fails(prog, (&array::<Dim1, f64>(&[3]), &array::<Dim1, f64>(&[3])), &text);
     let prog = afun(|step: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| slice(every(the(step), between(4, 2)), xs));
     let line = line!() - 1;
-    for step in [1, 5, i64::MAX] {
+    for step in [1, 5, i64::MAX, -1, i64::MIN] {
         let text = format!("`slice` at {}:{line}: expected extents that are not negative, found [-2]", file!());
         t.fails(prog.clone(), (&Array::scalar(step), &array::<Dim1, f64>(&[5])), &text);
     }

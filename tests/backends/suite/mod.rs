@@ -19,11 +19,13 @@ mod products;
 mod programs;
 mod rearranging;
 mod replicating;
+mod rows_by_index;
 mod samples;
 mod scans;
 mod segments;
 mod shapes;
 mod sorts;
+mod tables;
 
 use accel::ast::ACC_OPS;
 use accel::backend::Backend;
@@ -50,6 +52,8 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("pads and stencils", neighbours::all),
     ("convolutions and products", products::all),
     ("the library", library::all),
+    ("rows by index", rows_by_index::all),
+    ("tables and order statistics", tables::all),
     ("shapes that agree", shapes::all),
     ("choices and loops", control::all),
     ("derivatives", derivatives::all),
