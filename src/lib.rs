@@ -120,7 +120,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`compile_for`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
-/// | rules of your own | [`custom_vjp`], [`custom_jvp`], for programs and in scalar code |
+/// | rules of your own | [`custom_vjp`], [`custom_jvp`], for programs and in scalar code; [`foreign`](prelude::foreign()) calls other libraries |
 /// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
 /// | making arrays | [`generate`], [`fill`], [`iota`], [`enum_from_n`], [`linspace`], [`logspace`], [`unit`](prelude::unit()), [`use_`] |
 /// | elementwise operations | Rust's operators and the methods of [`Exp`] on arrays, [`row`](prelude::row()), [`column`](prelude::column()), [`where_`], [`map`], [`zip_with`], [`imap`], [`zip`], with variants `_min` for arrays of different shapes, [`unzip`], [`indexed`] |
@@ -131,11 +131,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | axes | [`Acc::axis`](prelude::Acc::axis), [`Acc::back_to_axis`](prelude::Acc::back_to_axis), [`Acc::in_order`](prelude::Acc::in_order) |
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
-/// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`bmm`], [`csr_matvec`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
 /// | random numbers, densities | the modules [`random`](crate::random) and [`distributions`](crate::distributions) |
-/// | convolutions | [`conv1d`], [`conv2d`] with [`Conv`] and [`Layout`] |
-/// | moving elements | [`backpermute`], [`gather`], [`permute`], [`scatter`] |
-/// | selection and counting | [`filter`], [`partition`], [`unique`], [`bincount`], [`histogram`], [`sums_at`], [`expand`] |
 /// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`outer_with`], [`bmm`], [`einsum`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
 /// | sparse matrices | [`csr_matvec`], [`csr_matmul`], [`csr_transpose`], [`coo_to_csr`] |
 /// | convolutions | [`conv1d`], [`conv2d`] and their transposes with [`Conv`] and [`Layout`], [`max_pool`] and [`mean_pool`] with [`Pool`] |
