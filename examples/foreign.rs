@@ -12,8 +12,11 @@ unsafe extern "C" {
 }
 
 fn main() -> Result<(), Error> {
-    let values =
-        foreign("tgamma", |x: Vector<f64>| Ok::<_, Error>(Array::vector(x.iter().map(tgamma).collect())), |x| x.len());
+    let values = foreign(
+        "tgamma",
+        |x: Vector<f64>| Ok::<_, Error>(Array::vector(x.iter().map(|x| tgamma(x)).collect())),
+        |x| x.len(),
+    );
     // Γ' = Γ ψ
     let gamma = custom_vjp(&values, |x: Acc<Vector<f64>>, y, dy| dy * y * x.digamma());
     let total = afun(|x: Acc<Vector<f64>>| sum(call(&gamma, x)));

@@ -1,10 +1,11 @@
 //! Optimised programs as bytes, in files.
 //!
 //! A file is used for the program from which it was made, and this program is at hand. So the bytes do not contain what
-//! they can refer to: the places in the source, which Rust cannot construct, and the arrays that are part of the program.
+//! they can refer to: the places in the source and foreign functions, which Rust cannot construct, and the arrays that are part of the
+//! program.
 //! The rest is words, and the kernel program in its textual form.
 
-use crate::kernel::{Program, Verified, parse};
+use crate::kernel::{Op, Program, Verified, parse};
 use crate::optimize::Assumptions;
 use crate::pipeline::{Conditions, Given, Optimized};
 use crate::words::{Reader, list};
@@ -41,6 +42,13 @@ impl Optimized {
                 }
             })
         });
+        let mut functions = vec![];
+        for s in program.body.walk() {
+            if let Op::Foreign { to, call, .. } = &s.op {
+                functions.push((to.first()?.index(), key.functions.iter().position(|f| *f == call.function)?));
+            }
+        }
+        list(&mut out, functions.into_iter(), |out, (to, k)| out.extend([to as u64, k as u64]));
         let without_literals = Program { literals: vec![], ..program.clone() };
         let mut bytes: Vec<u8> = [&[out.len() as u64], &*out].concat().iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend(without_literals.to_string().into_bytes());
@@ -75,12 +83,26 @@ impl Optimized {
             })?;
             Some(RawArray { extents, columns: columns.into() })
         })?;
+        let functions = words.list(|words| Some((words.array()?, key.functions.get(words.number()?)?)))?;
+        let functions: HashMap<_, _> = functions.into_iter().collect();
         let mut program = parse(text).ok()?;
         if !words.0.is_empty() || places.len() != program.sites.len() {
             return None;
         }
         program.sites.iter_mut().zip(places).for_each(|(site, at)| site.at = at);
         program.literals = literals;
+        let mut all_are_known = true;
+        program.body.walk_mut(|s| {
+            if let Op::Foreign { to, call, .. } = &mut s.op {
+                match to.first().and_then(|a| functions.get(a)) {
+                    Some(function) => call.function = (*function).clone(),
+                    None => all_are_known = false,
+                }
+            }
+        });
+        if !all_are_known {
+            return None;
+        }
         Some(Optimized { program: Verified::new(program).ok()?, conditions, complete: true })
     }
 }

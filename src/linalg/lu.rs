@@ -4,7 +4,7 @@ use super::batches::{RightSide, each, each_square, matrices, numbers_of, outer, 
 #[cfg(feature = "linalg")]
 use super::large;
 use super::structure::{diagonal, eye};
-use super::triangular::{Triangle, solutions, with_right_sides};
+use super::triangular::{Triangle, by_rows, solutions, with_right_sides};
 use super::{M, Matrices, ORDERS, V, by_size, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
@@ -125,17 +125,29 @@ fn by_columns<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
 
 /// The solutions of a system, in columns, with the rule for their derivatives up to this order: NOTE [Orders of rules].
 fn solver<T: Floating>(orders: usize) -> Afun<(Matrix<T>, Matrix<T>), Matrix<T>> {
-    let f = |a: M<T>, b: M<T>| {
-        let (lu, rows) = factors(a);
-        let b = generate(b.shape(), |(i, k): (Exp<i64>, Exp<i64>)| b.at((rows.at(i), k)));
-        let l = generate(lu.shape(), |(i, k): (Exp<i64>, Exp<i64>)| cond(i.eq(k), one::<T>(), lu.at((i, k))));
-        solutions(Triangle::Upper, lu, solutions(Triangle::Lower, l, b))
+    let Some(orders) = orders.checked_sub(1) else {
+        return afun(|a: M<T>, b: M<T>| substituted(by_columns(a), b, by_rows));
     };
-    let Some(orders) = orders.checked_sub(1) else { return afun(f) };
-    custom_vjp(f, move |(a, _): (M<T>, M<T>), x, dx| {
+    custom_vjp(eliminated, move |(a, _): (M<T>, M<T>), x, dx| {
         let db = call(solver(orders), (transpose(a), dx));
         (-matmul(db, transpose(x)), db)
     })
+}
+
+/// The solutions of a system, in columns.
+fn eliminated<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
+    substituted(factors(a), b, solutions)
+}
+
+/// The solutions of a system from the factors of its matrix.
+fn substituted<T: Floating>(
+    (lu, rows): (M<T>, V<i64>),
+    b: M<T>,
+    solutions: impl Fn(Triangle, M<T>, M<T>) -> M<T>,
+) -> M<T> {
+    let b = generate(b.shape(), |(i, k): (Exp<i64>, Exp<i64>)| b.at((rows.at(i), k)));
+    let l = generate(lu.shape(), |(i, k): (Exp<i64>, Exp<i64>)| cond(i.eq(k), one::<T>(), lu.at((i, k))));
+    solutions(Triangle::Upper, lu, solutions(Triangle::Lower, l, b))
 }
 
 pub(super) fn solution<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
@@ -144,7 +156,7 @@ pub(super) fn solution<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
 
 pub(super) fn inverse<T: Floating>(a: M<T>) -> M<T> {
     let inverse = custom_vjp(
-        |a: M<T>| call(solver(0), (a, eye(a.shape().0))),
+        |a: M<T>| eliminated(a, eye(a.shape().0)),
         |_, x: M<T>, dx| {
             let x = transpose(x);
             -matmul(matmul(x, dx), x)

@@ -79,12 +79,16 @@ pub(super) fn with_right_sides<Sh: Shape, T: Floating>(
 
 /// The solutions of a triangular system, in columns, with the rule for their derivatives up to this order: NOTE [Orders of rules].
 pub(super) fn solver<T: Floating>(triangle: Triangle, orders: usize) -> Afun<(Matrix<T>, Matrix<T>), Matrix<T>> {
-    let f = move |a: M<T>, b: M<T>| solutions(triangle, a, b);
-    let Some(orders) = orders.checked_sub(1) else { return afun(f) };
-    custom_vjp(f, move |(a, _): (M<T>, M<T>), x, dx| {
-        let db = call(solver(triangle.transposed(), orders), (transpose(a), dx));
-        (triangle.of(-matmul(db, transpose(x))), db)
-    })
+    let Some(orders) = orders.checked_sub(1) else {
+        return afun(move |a: M<T>, b: M<T>| by_rows(triangle, a, b));
+    };
+    custom_vjp(
+        move |a: M<T>, b: M<T>| solutions(triangle, a, b),
+        move |(a, _): (M<T>, M<T>), x, dx| {
+            let db = call(solver(triangle.transposed(), orders), (transpose(a), dx));
+            (triangle.of(-matmul(db, transpose(x))), db)
+        },
+    )
 }
 
 /// The solutions of a triangular system, in columns.
@@ -97,7 +101,7 @@ pub(super) fn solutions<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<
 }
 
 /// Rows of the solution from the first to the last, or back: each is the right side without the products of those before.
-fn by_rows<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> {
+pub(super) fn by_rows<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> {
     let (n, m) = b.shape();
     let step = |k: Exp<i64>, x: M<T>| {
         let i = if triangle == Triangle::Lower { k } else { n - 1 - k };

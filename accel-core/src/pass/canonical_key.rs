@@ -1,7 +1,7 @@
 //! Canonical keys: writes expressions and programs as lists of numbers, so that equal ones have equal lists.
 
 use crate::ast::*;
-use crate::repr::{ArrayTuple, Column, RawTy};
+use crate::repr::{ArrayTuple, Column, Foreign, RawTy};
 use std::collections::HashMap;
 
 /// How array variables are numbered, and which expressions are written.
@@ -44,6 +44,8 @@ pub struct ProgramKey {
     pub columns: Vec<Column>,
     /// The places in the source, each once.
     pub sources: Vec<Source>,
+    /// The foreign functions, each once.
+    pub functions: Vec<Foreign>,
 }
 
 /// The words of a key contain the elements of columns of at most this size.
@@ -133,6 +135,11 @@ impl<N> Tokens<'_, N> {
                 Detail::Call(call) => {
                     self.text(call.function.name());
                     self.out.extend([call.function.identity(), call.lanes as u64]);
+                    if let Some(Whole { key, .. }) = &mut self.whole
+                        && !key.functions.contains(&call.function)
+                    {
+                        key.functions.push(call.function.clone());
+                    }
                 }
                 Detail::Kept(kept) => {
                     self.out.push(kept.len() as u64);

@@ -85,6 +85,10 @@ impl Foreign {
         };
         Foreign(Arc::new(Inner { name, identity, work: Box::new(work), adjoint }))
     }
+    /// A function that cannot be called, in the place of one that is not known.
+    pub fn unknown(name: &'static str) -> Foreign {
+        Foreign::new(name, |_: &[View], _: &mut [ViewMut]| Err("a foreign function that is not known".into()))
+    }
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.0.name

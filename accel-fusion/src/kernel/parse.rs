@@ -9,7 +9,7 @@ use super::lookup;
 use accel_core::ast::{Dir, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Float1, Op1};
-use accel_core::repr::{Agreement, Column, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Agreement, Call, Column, Foreign, RawArray, Scalar, ScalarType};
 use index_vec::{Idx, IndexVec};
 use std::str::FromStr;
 
@@ -357,7 +357,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, times, keep, recall, strip)";
+        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, foreign, reshape, agree, if, while, times, keep, recall, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -416,6 +416,16 @@ impl Parser {
                 self.expect("moving")?;
                 let moved = self.some(|p| if p.accept("positions") { Ok(None) } else { p.array().map(Some) })?;
                 (Op::Argsort { to, keys, moved }, site)
+            }
+            "foreign" => {
+                let Token::Text(name) = self.advance() else {
+                    self.next -= 1;
+                    return self.expected("a quoted name");
+                };
+                let function = Foreign::unknown(lookup::intern(&name));
+                let call = Call { function, lanes: self.number("a number of dimensions")? };
+                let (from, site) = (self.some(Self::array)?, self.site()?);
+                (Op::Foreign { to, call, from, extents: self.code("extents")? }, site)
             }
             "reshape" => {
                 let (from, site) = (self.array()?, self.site()?);

@@ -12,6 +12,9 @@ pub fn all(t: &Suite) {
     failures(t);
 }
 
+/// The line of `ordered` that calls `foreign`.
+const ORDERED: u32 = line!() + 10;
+
 /// The elements in order, and their number.
 fn ordered() -> Afun<Vector<f64>, (Vector<f64>, Scalar<i64>)> {
     let f = |x: Vector<f64>| {
@@ -99,7 +102,7 @@ fn rows(t: &Suite) {
 
 fn failures(t: &Suite) {
     let text = |line: u32, name: &str, why: &str| format!("`{name}` at {}:{line}: {why}", file!());
-    t.fails(ordered(), &v(&[0.0; 13]), &text(24, "ordered", "thirteen"));
+    t.fails(ordered(), &v(&[0.0; 13]), &text(ORDERED, "ordered", "thirteen"));
     let panics = foreign(
         "panics",
         |x: Vector<f64>| if x.to_vec().is_empty() { Ok::<_, Error>(x) } else { panic!("oh") },
