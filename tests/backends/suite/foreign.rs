@@ -108,7 +108,7 @@ fn failures(t: &Suite) {
         |x: Vector<f64>| if x.to_vec().is_empty() { Ok::<_, Error>(x) } else { panic!("oh") },
         |x| x.len(),
     );
-    t.fails(panics, &v(&[1.0]), &text(line!() - 1, "panics", "it panicked: oh"));
+    t.fails(panics, &v(&[1.0]), &text(line!() - 5, "panics", "it panicked: oh"));
     let longer = foreign("longer", |x: Vector<f64>| Ok::<_, Error>(x), |x| x.len() + 1);
     t.fails(longer, &v(&[1.0]), &text(line!() - 1, "longer", "expected a result of shape [2], found [1]"));
     let negative = foreign("negative", |x: Vector<f64>| Ok::<_, Error>(x), |x| x.len() - 2);
