@@ -440,7 +440,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             let a = self.infer(a, g)?;
             let mut extents = vec![];
             for (i, sh) in shapes.iter().enumerate() {
-                fresh1(|h| Ok(extents.extend(components(&self.extents((n, i), *sh, h)?.1))))?;
+                extents.extend(fresh1(|h| Ok(components(&self.extents((n, i), *sh, h)?.1)))?);
             }
             let t = Ty::from_raw(&RawTy::shape(extents.len()), h);
             let t = t.ok_or_else(|| internal(node, "a shape"))?;
