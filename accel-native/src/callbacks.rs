@@ -15,7 +15,6 @@ mod tape;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
-pub use foreign::Foreign;
 pub use states::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 
 /// The callbacks.

@@ -1,7 +1,7 @@
 //! The context of a run: what all runs of a program share, the tables of one run, and what a run leaves for the next.
 
 use crate::abi::{Array, Block, Run};
-use crate::callbacks::{Foreign, RunningTape, SmallMemory, TapeArrays, tape_arrays};
+use crate::callbacks::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
@@ -11,7 +11,7 @@ use crate::sort::SortMemory;
 use accel_codegen::fault::record_length;
 use accel_codegen::{Layout, chains};
 use accel_core::error::Error;
-use accel_core::repr::ScalarType;
+use accel_core::repr::{Call, ScalarType};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Op, Program, Verified};
 use std::collections::BTreeMap;
@@ -43,6 +43,13 @@ pub struct CompiledProgram {
     pub budget: Budget,
     /// What runs have left for the next ones.
     pub spare: Slots<Spare>,
+}
+
+/// A call of a foreign function in a program: the function, its arguments and its results.
+pub struct Foreign {
+    pub call: Call,
+    pub from: Vec<ArrayId>,
+    pub to: Vec<ArrayId>,
 }
 
 /// What a run leaves for the next one.
@@ -101,7 +108,10 @@ impl CompiledProgram {
             match &s.op {
                 Op::Literal { to, literal } => literals.push((*to, *literal)),
                 Op::Scan { to, rows, .. } => _ = scans.insert(to.index(), (rows.columns(), chains(rows))),
-                Op::Foreign { to, call, from, .. } => _ = foreign.insert(to[0].index(), Foreign::new(call, from, to)),
+                Op::Foreign { to, call, from, .. } => {
+                    let called = Foreign { call: call.clone(), from: from.clone(), to: to.clone() };
+                    foreign.insert(to[0].index(), called);
+                }
                 _ => {}
             }
         }

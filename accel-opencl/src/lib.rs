@@ -41,6 +41,7 @@ mod device;
 mod device_module;
 mod devices;
 mod fault;
+mod foreign;
 mod kernel_objects;
 mod kernels;
 mod launch_cache;

@@ -8,13 +8,12 @@ use crate::kernel_objects::KernelObjects;
 use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
 use crate::memory::Buffer;
 use crate::plan::{Plan, Step};
-use crate::read_back;
 use crate::shapes::{Shapes, Space};
 use crate::states::Tapes;
 use crate::stop::{Stop, WalkResult, strip};
 use accel_core::ast::Dir;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Call, Column, Columns, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Column, Columns, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, Trips, index_vec};
 use smallvec::smallvec;
@@ -223,29 +222,6 @@ impl<'a> Run<'a> {
         self.launch(s, space)
     }
 
-    /// Calls a foreign function on the host. What fails on the device before is reported first.
-    fn foreign(&mut self, to: &[ArrayId], call: &Call, from: &[ArrayId], site: SiteId) -> WalkResult<()> {
-        tracing::debug!(function = call.function.name(), "arrays are copied to the host and back");
-        let arrays = |run: &Self, a: ArrayId| -> Result<RawArray> {
-            let columns =
-                read_back::columns(run.code, &run.arrays[a], &run.code.program.arrays[a].columns, run.count(a))?;
-            Ok(RawArray { extents: run.shapes.sizes(a).into(), columns })
-        };
-        let from = from.iter().map(|a| arrays(self, *a)).collect::<Result<Vec<_>>>()?;
-        self.check()?;
-        let infos = &self.code.program.arrays;
-        let results = to.iter().map(|a| (self.shapes.sizes(*a).into(), &infos[*a].columns[..])).collect();
-        let shape = || to.first().map(|a| self.shapes.sizes(*a)).unwrap_or_default();
-        let results = call.run(&from.iter().collect::<Vec<_>>(), results).map_err(|why| match why {
-            Some(why) => Error::Foreign { op: self.site(site), why },
-            None => Error::Memory { op: self.site(site), shape: shape() },
-        })?;
-        for (to, a) in to.iter().zip(results) {
-            self.put(*to, Location { device: smallvec![None; a.columns.len()], host: Some(a.columns) });
-        }
-        Ok(())
-    }
-
     /// Makes the arrays of a loop, in place of others where possible: not if it may be executed again.
     pub fn outputs(&mut self, s: &Step, to: &[ArrayId]) -> WalkResult<()> {
         let mut over = if self.lists(s) > 0 { &[] } else { &s.in_place[..] };
@@ -362,7 +338,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// The first failure.
-    fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         fault::check(self.code, self.record.as_deref(), &self.shapes.extents)
     }
 }

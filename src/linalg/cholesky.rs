@@ -3,9 +3,11 @@
 use super::batches::{RightSide, each_square};
 #[cfg(feature = "linalg")]
 use super::large;
+use super::sizes::by_size;
 use super::structure::tril;
-use super::triangular::{Triangle, solved, with_right_sides};
-use super::{M, Matrices, by_size, zero};
+use super::triangle::Triangle;
+use super::triangular::{solved, with_right_sides};
+use super::{M, Matrices, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{

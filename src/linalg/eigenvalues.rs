@@ -4,8 +4,9 @@ use super::batches::{each, extents, matrices, matrices_of, outer, square, vector
 #[cfg(feature = "linalg")]
 use super::large;
 use super::rotations::{Round, SWEEPS, precision, rounds};
+use super::sizes::by_size;
 use super::structure::{diag, diagonal, eye};
-use super::{M, Matrices, V, Vectors, by_size, zero};
+use super::{M, Matrices, V, Vectors, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{

@@ -1,6 +1,6 @@
 //! The same functions of large matrices by the library `faer`, whose algorithms work on blocks: with the feature `linalg`.
 
-use super::triangular::Triangle;
+use super::triangle::Triangle;
 use super::{M, V};
 use crate::repr::foreign::{View, ViewMut};
 use crate::repr::{Call, ColumnElt, Foreign, ScalarType};

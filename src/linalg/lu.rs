@@ -3,9 +3,11 @@
 use super::batches::{RightSide, each, each_square, matrices, numbers_of, outer, square};
 #[cfg(feature = "linalg")]
 use super::large;
+use super::sizes::by_size;
 use super::structure::{diagonal, eye};
-use super::triangular::{Triangle, by_rows, solutions, with_right_sides};
-use super::{M, Matrices, ORDERS, V, by_size, one, zero};
+use super::triangle::Triangle;
+use super::triangular::{by_rows, solutions, with_right_sides};
+use super::{M, Matrices, ORDERS, V, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{

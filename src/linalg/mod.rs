@@ -45,7 +45,9 @@ mod lu;
 mod qr;
 mod rotations;
 mod singular_values;
+mod sizes;
 mod structure;
+mod triangle;
 mod triangular;
 mod tridiagonal;
 mod tried;
@@ -59,7 +61,8 @@ pub use lu::{det, inv, slogdet, solve};
 pub use qr::{lstsq, qr};
 pub use singular_values::{pinv, svd};
 pub use structure::{diag, diagonal, eye, kron, trace, tril, triu};
-pub use triangular::{Triangle, solve_triangular};
+pub use triangle::Triangle;
+pub use triangular::solve_triangular;
 pub use tridiagonal::solve_tridiagonal;
 pub use tried::{try_cholesky, try_inv, try_solve};
 
@@ -81,18 +84,6 @@ type List<T> = Acc<Array<Dim3, T>>;
 /// used its own function would never end. Instead, the rule of order n uses the function with the rule of order n - 1, and derivatives of higher orders go
 /// through the steps of the function.
 const ORDERS: usize = 2;
-
-/// What `small` computes of a matrix with `n` rows, or, with the feature `linalg`, what `large` does if there are many.
-macro_rules! by_size {
-    ($n:expr, $small:expr, $large:expr) => {{
-        #[cfg(feature = "linalg")]
-        let found = large::by_size($n, $small, $large);
-        #[cfg(not(feature = "linalg"))]
-        let found = $small;
-        found
-    }};
-}
-use by_size;
 
 fn zero<T: Floating>() -> Exp<T> {
     lit(0.0)

@@ -3,9 +3,11 @@
 use super::batches::{RightSide, each, extents, matrices, matrices_of, outer};
 #[cfg(feature = "linalg")]
 use super::large;
+use super::sizes::by_size;
 use super::structure::tril;
-use super::triangular::{Triangle, solved};
-use super::{M, Matrices, V, by_size, one, zero};
+use super::triangle::Triangle;
+use super::triangular::solved;
+use super::{M, Matrices, V, one, zero};
 use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};

@@ -5,8 +5,9 @@ use super::batches::{each, extents, matrices, matrices_of, outer, vectors_of};
 use super::large;
 use super::qr;
 use super::rotations::{Round, SWEEPS, partner, precision, rounds};
+use super::sizes::by_size;
 use super::structure::{diag, eye};
-use super::{M, Matrices, V, Vectors, by_size, largest, one, zero};
+use super::{M, Matrices, V, Vectors, largest, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{

@@ -3,8 +3,10 @@
 use super::batches::{RightSide, Site, each, extents, matrices, matrices_of, outer, square};
 #[cfg(feature = "linalg")]
 use super::large;
+use super::sizes::by_size;
 use super::structure::{tril, triu};
-use super::{M, Matrices, ORDERS, by_size, zero};
+use super::triangle::Triangle;
+use super::{M, Matrices, ORDERS, zero};
 use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
@@ -12,33 +14,6 @@ use crate::{
     Afun, Exp, Matrix, afun, aiterate_indexed, call, cond, custom_vjp, fill, generate, matmul, set_row, sum, transpose,
 };
 use std::panic::Location;
-
-/// The part of a matrix that is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Triangle {
-    /// The diagonal and what is below.
-    Lower,
-    /// The diagonal and what is above.
-    Upper,
-}
-
-impl Triangle {
-    /// That of the transposed matrix.
-    pub(super) fn transposed(self) -> Triangle {
-        match self {
-            Triangle::Lower => Triangle::Upper,
-            Triangle::Upper => Triangle::Lower,
-        }
-    }
-
-    /// The other elements are zeros.
-    fn of<T: Floating>(self, a: M<T>) -> M<T> {
-        match self {
-            Triangle::Lower => tril(a),
-            Triangle::Upper => triu(a),
-        }
-    }
-}
 
 /// The solution of `a x = b` with a triangular matrix `a` of n rows, of which only one triangle is read. `b` is a vector of n numbers or a matrix
 /// of n rows, and so is the result; for a batch, there is one for each matrix. In SciPy, `solve_triangular(a, b, lower=True)`.
@@ -86,9 +61,17 @@ pub(super) fn solver<T: Floating>(triangle: Triangle, orders: usize) -> Afun<(Ma
         move |a: M<T>, b: M<T>| solutions(triangle, a, b),
         move |(a, _): (M<T>, M<T>), x, dx| {
             let db = call(solver(triangle.transposed(), orders), (transpose(a), dx));
-            (triangle.of(-matmul(db, transpose(x))), db)
+            (part(triangle, -matmul(db, transpose(x))), db)
         },
     )
+}
+
+/// One triangle of a matrix, and zeros.
+fn part<T: Floating>(triangle: Triangle, a: M<T>) -> M<T> {
+    match triangle {
+        Triangle::Lower => tril(a),
+        Triangle::Upper => triu(a),
+    }
 }
 
 /// The solutions of a triangular system, in columns.

@@ -1,6 +1,5 @@
 //! Untyped arrays: extents, and one column for each scalar component of the elements.
 
-use super::foreign::{View, ViewMut};
 use super::scalar::ScalarElt;
 use super::{RawTy, Scalar, ScalarType};
 use smallvec::SmallVec;
@@ -264,16 +263,6 @@ impl RawArray {
         let n = checked_size(&extents)?;
         let columns = types.iter().map(|t| Column::zeros(*t, n)).collect::<Option<_>>()?;
         Some(RawArray { extents, columns })
-    }
-
-    /// The array as an argument of a foreign function.
-    pub fn view(&self) -> View<'_> {
-        View { extents: self.extents.clone(), columns: self.columns.iter().map(Column::view).collect() }
-    }
-
-    /// The array as a result of a foreign function. Copies columns that are shared.
-    pub fn view_mut(&mut self) -> ViewMut<'_> {
-        ViewMut { extents: self.extents.clone(), columns: self.columns.iter_mut().map(Column::view_mut).collect() }
     }
 
     /// An array with an empty column for every leaf of the element type `t`.

@@ -12,7 +12,7 @@
 //! A function treats one item. Under `vmap` it is called for each lane: the call has leading dimensions, and the function sees the
 //! items, in any order and in parallel.
 
-use super::array::{ColumnPart, ColumnView, RawExtents};
+use super::array::{Column, ColumnPart, ColumnView, RawExtents};
 use super::{RawArray, ScalarType};
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -37,6 +37,20 @@ pub struct ViewMut<'a> {
     pub extents: RawExtents,
     /// The columns. Their elements are zeros at first.
     pub columns: Vec<ColumnPart<'a>>,
+}
+
+impl<'a> View<'a> {
+    /// An array as an argument.
+    fn of(a: &'a RawArray) -> View<'a> {
+        View { extents: a.extents.clone(), columns: a.columns.iter().map(Column::view).collect() }
+    }
+}
+
+impl<'a> ViewMut<'a> {
+    /// An array as a result. Copies columns that are shared.
+    fn of(a: &'a mut RawArray) -> ViewMut<'a> {
+        ViewMut { extents: a.extents.clone(), columns: a.columns.iter_mut().map(Column::view_mut).collect() }
+    }
 }
 
 /// What a foreign function does: it reads arrays and writes its results, or says why it cannot.
@@ -172,8 +186,8 @@ impl Call {
     ) -> Result<Vec<RawArray>, Option<String>> {
         let zeros = |(extents, types): (RawExtents, &[ScalarType])| RawArray::zeros(extents, types);
         let mut results: Vec<RawArray> = to.into_iter().map(zeros).collect::<Option<_>>().ok_or(None)?;
-        let from: Vec<View> = from.iter().map(|a| a.view()).collect();
-        for (arguments, mut results) in self.items(&from, results.iter_mut().map(RawArray::view_mut).collect()) {
+        let from: Vec<View> = from.iter().map(|a| View::of(a)).collect();
+        for (arguments, mut results) in self.items(&from, results.iter_mut().map(ViewMut::of).collect()) {
             self.item(&arguments, &mut results).map_err(Some)?;
         }
         Ok(results)

@@ -5,24 +5,11 @@ use crate::abi::Run;
 use crate::context::Context;
 use accel_core::error::Error;
 use accel_core::repr::foreign::{View, ViewMut};
-use accel_core::repr::{Call, ColumnPart, ColumnView, RawExtents, ScalarType};
+use accel_core::repr::{ColumnPart, ColumnView, RawExtents, ScalarType};
 use accel_fusion::kernel::ArrayId;
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
-
-/// A call in a program: the function, its arguments and its results.
-pub struct Foreign {
-    call: Call,
-    from: Vec<ArrayId>,
-    to: Vec<ArrayId>,
-}
-
-impl Foreign {
-    pub fn new(call: &Call, from: &[ArrayId], to: &[ArrayId]) -> Foreign {
-        Foreign { call: call.clone(), from: from.to_vec(), to: to.to_vec() }
-    }
-}
 
 pub unsafe extern "C" fn foreign(run: *mut Run, to: i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes, whose first result this is.
