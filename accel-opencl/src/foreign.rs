@@ -4,7 +4,7 @@ use crate::location::Location;
 use crate::read_back;
 use crate::run::Run;
 use crate::stop::WalkResult;
-use accel_core::error::{Error, Result};
+use accel_core::error::Result;
 use accel_core::repr::{Call, RawArray};
 use accel_fusion::kernel::{ArrayId, SiteId};
 use smallvec::smallvec;
@@ -22,11 +22,7 @@ impl Run<'_> {
         self.check()?;
         let infos = &self.code.program.arrays;
         let results = to.iter().map(|a| (self.shapes.sizes(*a).into(), &infos[*a].columns[..])).collect();
-        let shape = || to.first().map(|a| self.shapes.sizes(*a)).unwrap_or_default();
-        let results = call.run(&from.iter().collect::<Vec<_>>(), results).map_err(|why| match why {
-            Some(why) => Error::Foreign { op: self.site(site), why },
-            None => Error::Memory { op: self.site(site), shape: shape() },
-        })?;
+        let results = call.run(|| self.site(site), &from.iter().collect::<Vec<_>>(), results)?;
         for (to, a) in to.iter().zip(results) {
             self.put(*to, Location { device: smallvec![None; a.columns.len()], host: Some(a.columns) });
         }

@@ -58,31 +58,28 @@ fn checked<Sh: Shape, T: Floating>(function: Foreign, x: Acc<Array<Sh, T>>) -> A
 
 /// The adjoint of a check, which checks nothing.
 fn unchecked() -> Foreign {
-    fn work(from: &[View], to: &mut [ViewMut]) -> Result<(), String> {
-        for (from, to) in from.iter().zip(to) {
-            let copied = from.columns.iter().zip(&mut to.columns).all(|(from, to)| to.copy_from(&from.to_column()));
-            if !copied {
-                return Err("an array of another type".into());
-            }
+    Foreign::linear("unchecked", copied, unchecked)
+}
+
+fn copied(from: &[View], to: &mut [ViewMut]) -> Result<(), String> {
+    for (from, to) in from.iter().zip(to) {
+        let copied = from.columns.iter().zip(&mut to.columns).all(|(from, to)| to.copy_from(&from.to_column()));
+        if !copied {
+            return Err("an array of another type".into());
         }
-        Ok(())
     }
-    Foreign::linear("unchecked", work, unchecked)
+    Ok(())
 }
 
 /// A copy of an array of finite numbers.
 fn finite(from: &[View], to: &mut [ViewMut], otherwise: &str) -> Result<(), String> {
-    for (from, to) in from.iter().zip(to) {
-        for (from, to) in from.columns.iter().zip(&mut to.columns) {
-            let is_finite = match from {
-                ColumnView::F32(x) => x.iter().all(|x| x.is_finite()),
-                ColumnView::F64(x) => x.iter().all(|x| x.is_finite()),
-                _ => false,
-            };
-            if !is_finite || !to.copy_from(&from.to_column()) {
-                return Err(otherwise.into());
-            }
-        }
+    let is_finite = |c: &ColumnView| match c {
+        ColumnView::F32(x) => x.iter().all(|x| x.is_finite()),
+        ColumnView::F64(x) => x.iter().all(|x| x.is_finite()),
+        _ => false,
+    };
+    match from.iter().flat_map(|a| &a.columns).all(is_finite) {
+        true => copied(from, to),
+        false => Err(otherwise.into()),
     }
-    Ok(())
 }

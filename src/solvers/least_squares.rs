@@ -1,14 +1,14 @@
 //! Least squares, by the method of Levenberg and Marquardt.
 
 use super::conjugate_gradients::conjugate_gradients;
-use super::minimise::{by_conjugate_gradients, of_slope, products_of_hessian};
+use super::minimise::{by_conjugate_gradients, of_slope, products_of_hessian, slope_of};
 use super::{Equations, INNER, Minimum, S, Steps, Stop, V, epsilon, implicit, next};
 use crate::linalg::{cho_solve, cholesky, diagonal, eye, solve};
 use crate::surface::attributed;
 use crate::types::{Arrays, Floating, Tangent};
 use crate::{
-    Acc, Afun, Exp, IntoAcc, Scalar, Vector, afun, awhile, call, cond, dot, generate, grad, jvp, lit, map, matmul,
-    matvec, norm, the, transpose, unit, vjp, vmap, zip_with,
+    Acc, Afun, Exp, IntoAcc, Scalar, Vector, afun, awhile, call, cond, dot, generate, jvp, lit, map, matmul, matvec,
+    norm, the, transpose, unit, vjp, vmap, zip_with,
 };
 use std::panic::Location;
 
@@ -134,10 +134,6 @@ where
 /// Half of the sum of the squares of `f`.
 fn half_of_squares<A: Arrays, T: Floating>(f: &Equations<A, T>) -> Afun<(Vector<T>, A), Scalar<T>> {
     afun(|x: V<T>, a: Acc<A>| map(|s| s * lit::<T>(0.5), squared(call(f, (x, a)))))
-}
-
-fn slope_of<A: Arrays, T: Floating>(value: &Afun<(Vector<T>, A), Scalar<T>>) -> Equations<A, T> {
-    afun(|x: V<T>, a: Acc<A>| call(grad(value.by(|(x, _)| x)), (x, a)))
 }
 
 fn squared<T: Floating>(v: V<T>) -> S<T> {

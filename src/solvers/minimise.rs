@@ -44,7 +44,7 @@ where
     A: Arrays<Acc: Tangent<A::Acc>>,
     T: Floating,
 {
-    let slope: Equations<A, T> = afun(|x: V<T>, a: Acc<A>| call(grad(f.by(|(x, _)| x)), (x, a)));
+    let slope = slope_of(f);
     let method = |start: V<T>, a: Acc<A>| {
         descent(stop, |x| call(f, (x, a)), |x| call(value_and_grad(f.by(|(x, _)| x)), (x, a)), start)
     };
@@ -53,6 +53,11 @@ where
         let rule = of_slope(&slope, by_conjugate_gradients(&slope));
         Minimum::new(implicit(stop, method, rule, start, a), |x| call(f, (x, a)))
     })
+}
+
+/// The gradient by the unknowns.
+pub(super) fn slope_of<A: Arrays, T: Floating>(f: &Afun<(Vector<T>, A), Scalar<T>>) -> Equations<A, T> {
+    afun(|x: V<T>, a: Acc<A>| call(grad(f.by(|(x, _)| x)), (x, a)))
 }
 
 /// The rule of a place where the slope is zero: `-f_xaᵀ λ` with `f_xx λ = x̄`, where `inverse(x, a, x̄)` is λ.

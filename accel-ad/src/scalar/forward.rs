@@ -32,26 +32,29 @@ impl<E0, E> Duals<E0, E> {
     pub fn new(values: Env<IdxF<E>, E0>, tangents: Env<TanF<E>, E0>) -> Self {
         Duals { values, tangents, accumulators: 0, refused: Rc::default() }
     }
+    /// Other variables at the same place.
+    fn with<F0, F>(&self, values: Env<IdxF<F>, F0>, tangents: Env<TanF<F>, F0>) -> Duals<F0, F> {
+        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
+    }
     pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Duals<E0, E2> {
         let (values, tangents) = (self.values.weaken(r), self.tangents.weaken(r));
-        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
+        self.with(values, tangents)
     }
     pub fn push<B>(&self, x: &Idx<E, B>, dx: &SparseTangent<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
         let (values, tangents) = (self.values.push(x, x.ty()), self.tangents.push(dx, x.ty()));
-        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
+        self.with(values, tangents)
     }
     pub fn cast<E1>(&self, q: Equal<E0, E1>) -> Duals<E1, E> {
         let (values, tangents) = (self.values.cast_env(q), self.tangents.cast_env(q));
-        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
+        self.with(values, tangents)
     }
     pub fn recast<E2>(&self, q: Equal<E, E2>) -> Duals<E0, E2> {
         let (values, tangents) = (self.values.recast(q), self.tangents.recast(q));
-        Duals { values, tangents, accumulators: self.accumulators, refused: self.refused.clone() }
+        self.with(values, tangents)
     }
     /// The same arrays, for scalar code that emits to accumulators.
     pub fn emitting(&self, accumulators: usize) -> Duals<E0, E> {
-        let refused = self.refused.clone();
-        Duals { values: self.values.clone(), tangents: self.tangents.clone(), accumulators, refused }
+        Duals { accumulators, ..self.with(self.values.clone(), self.tangents.clone()) }
     }
     /// Notes that something has no derivative.
     pub fn refuse(&self, why: Error) {

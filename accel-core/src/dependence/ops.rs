@@ -292,13 +292,12 @@ fn foreign(
     results: &[(usize, Vec<ScalarType>)],
     place: Place,
 ) -> Result<Vec<Rc<Cells>>> {
-    let sh = sh.into_iter().map(Scalar::I64);
+    let mut sh = sh.into_iter().map(Scalar::I64);
     if let Some(a) = a.iter().map(|a| a.values()).collect::<Option<Vec<_>>>() {
         let results = called(call, &a.iter().collect::<Vec<_>>(), sh.collect(), results, place)?;
         return Ok(results.iter().map(|a| Rc::new(Cells::known(a))).collect());
     }
     let by = a.iter().flat_map(|a| a.numbers()).fold(Set::default(), |by, c| by.union(&c.by));
-    let mut sh = sh;
     let result = |(rank, types): &(usize, Vec<ScalarType>)| {
         let extents = extents(place, sh.by_ref().take(*rank))?;
         let by = |t: &ScalarType| if t.is_float() { by.clone() } else { Set::default() };

@@ -179,12 +179,7 @@ pub fn called(
 ) -> Result<Vec<RawArray>> {
     let mut all = all.into_iter();
     let to = results.iter().map(|(rank, types)| Ok((extents(place, all.by_ref().take(*rank))?, &types[..])));
-    let to = to.collect::<Result<Vec<_>>>()?;
-    let shape = to.first().map(|(sh, _)| sh.to_vec()).unwrap_or_default();
-    call.run(from, to).map_err(|why| match why {
-        Some(why) => Error::Foreign { op: place.to_string(), why },
-        None => Error::Memory { op: place.to_string(), shape },
-    })
+    call.run(|| place.to_string(), from, to.collect::<Result<_>>()?)
 }
 
 /// Adds an emission to an element of its accumulator.

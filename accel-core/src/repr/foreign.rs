@@ -14,6 +14,7 @@
 
 use super::array::{Column, ColumnPart, ColumnView, RawExtents};
 use super::{RawArray, ScalarType};
+use crate::error::Error;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -175,20 +176,24 @@ impl Call {
         called.unwrap_or_else(|panic| Err(format!("it panicked: {}", text(&*panic))))
     }
 
-    /// Calls the function for all items, one after the other, and returns the results, which have these extents and columns.
+    /// Calls the function for all items, one after the other, on behalf of the operation `op`, and returns the results, which have these
+    /// extents and columns.
     ///
     /// # Errors
-    /// As [`item`](Call::item); `None` for results that have no memory.
+    /// [`Error::Foreign`] with what the function says, or [`Error::Memory`] for a result that has no memory.
     pub fn run(
         &self,
+        op: impl Fn() -> String,
         from: &[&RawArray],
         to: Vec<(RawExtents, &[ScalarType])>,
-    ) -> Result<Vec<RawArray>, Option<String>> {
-        let zeros = |(extents, types): (RawExtents, &[ScalarType])| RawArray::zeros(extents, types);
-        let mut results: Vec<RawArray> = to.into_iter().map(zeros).collect::<Option<_>>().ok_or(None)?;
+    ) -> crate::error::Result<Vec<RawArray>> {
+        let zeros = |(extents, types): (RawExtents, &[ScalarType])| {
+            RawArray::zeros(extents.clone(), types).ok_or_else(|| Error::Memory { op: op(), shape: extents.to_vec() })
+        };
+        let mut results = to.into_iter().map(zeros).collect::<Result<Vec<_>, _>>()?;
         let from: Vec<View> = from.iter().map(|a| View::of(a)).collect();
         for (arguments, mut results) in self.items(&from, results.iter_mut().map(ViewMut::of).collect()) {
-            self.item(&arguments, &mut results).map_err(Some)?;
+            self.item(&arguments, &mut results).map_err(|why| Error::Foreign { op: op(), why })?;
         }
         Ok(results)
     }

@@ -594,10 +594,7 @@ impl Evaluator<'_> {
         shapes.iter().try_for_each(|own| self.steps(check_size(op, own)?))?;
         let columns = |a: &ArrayId| &self.p.arrays[*a].columns[..];
         let results = shapes.iter().zip(to).map(|(own, a)| (RawExtents::from_slice(own), columns(a))).collect();
-        call.run(&from, results).map_err(|why| match why {
-            Some(why) => Error::Foreign { op: op(), why },
-            None => Error::Memory { op: op(), shape: shapes[0].clone() },
-        })
+        call.run(op, &from, results)
     }
 
     fn reshape(&self, from: ArrayId, extents: &ScalarFn, site: SiteId) -> Result<RawArray> {

@@ -375,8 +375,7 @@ impl Recorder {
         }
         let types = ty.raw().arrays();
         let to = types.iter().map(|(rank, types)| (extents.by_ref().take(*rank).collect(), &types[..])).collect();
-        let results =
-            f.run(&from.iter().collect::<Vec<_>>(), to).map_err(|_| broken("a foreign function that fails"))?;
+        let results = f.run(|| f.function.name().into(), &from.iter().collect::<Vec<_>>(), to)?;
         let mut results = results.into_iter();
         Ok(Tree::of(ty.raw(), &mut || {
             let a = results.next().expect("a result for each array");
