@@ -413,3 +413,18 @@ fn kinks_and_jumps_are_recognised() {
     assert!(!smooth(|h| if h < 0.0 { 1.0 } else { 2.0 }));
     assert!(!smooth(|h| h.sqrt()));
 }
+
+/// Compares the derivative along one direction in both modes, on both backends, up to a relative difference.
+#[track_caller]
+pub fn both_modes_agree(name: &str, f: impl Fn(V) -> Acc<Scalar<f64>> + Copy, a: &Vector<f64>, tolerance: f64) {
+    let both = afun(|a: V| {
+        let direction = a.cos();
+        let (_, forward) = call(jvp(afun(f)), (a, direction));
+        (forward, dot(call(grad(afun(f)), a), direction))
+    });
+    for (backend, found) in [("native", run(&both, a)), ("interpreter", run_on(&Interpreter, &both, a))] {
+        let (forward, reverse) = found.unwrap();
+        let difference = (forward.item() - reverse.item()).abs();
+        assert!(difference < tolerance * (1.0 + forward.item().abs()), "{name}, {backend}: {difference}");
+    }
+}

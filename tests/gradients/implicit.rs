@@ -1,11 +1,10 @@
 //! Solutions of equations and minima: their derivatives follow from the implicit function theorem.
 
-use accel::interp::Interpreter;
+use crate::harness::{V, both_modes_agree};
 use accel::linalg;
 use accel::prelude::*;
 use accel::solvers::*;
 
-type V = Acc<Vector<f64>>;
 type S = Acc<Scalar<f64>>;
 
 fn tight() -> Stop {
@@ -126,16 +125,7 @@ fn derivatives() {
         assert!(first.agrees(), "{name}: {first}");
         let second = check_grad(afun(|a: V| sum(call(grad(afun(f)), a).powi(2))), &a).unwrap();
         assert!(second.agrees(), "{name}, second order: {second}");
-        let both = afun(|a: V| {
-            let direction = a.cos();
-            let (_, forward) = call(jvp(afun(f)), (a, direction));
-            (forward, dot(call(grad(afun(f)), a), direction))
-        });
-        for (backend, found) in [("native", run(&both, &a)), ("interpreter", run_on(&Interpreter, &both, &a))] {
-            let (forward, reverse) = found.unwrap();
-            let difference = (forward.item() - reverse.item()).abs();
-            assert!(difference < 1e-8 * (1.0 + forward.item().abs()), "{name}, {backend}: {difference}");
-        }
+        both_modes_agree(name, f, &a, 1e-8);
     }
 }
 
