@@ -22,8 +22,8 @@ use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
     Assumptions, ComputeOperands, Decisions, Fusion, InPlace, InputExtents, REWRITES, Share, StepCheck,
-    TransposeOperands, compact, define_copies, functions_of_arrays, hoist_checks, hoist_checks_of_states, merge,
-    rewrite, scans_down, split, sums_of_loops, tapes,
+    TransposeOperands, compact, define_copies, fewer_indices, functions_of_arrays, hoist_checks,
+    hoist_checks_of_states, merge, rewrite, scans_down, split, sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -123,6 +123,8 @@ const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
 /// Decides once what is decided twice in a row, and computes matrices in the branches that sum them.
 const DECISIONS: Pass = Pass { name: "decisions", run: |p, _| Ok(rewrite(p, &mut Decisions)) };
+/// Computes values that depend on fewer indices as often as there are such indices.
+const FEWER: Pass = Pass { name: "fewer", run: |p, learned| Ok(fewer_indices(p, &learned.known)) };
 /// Lets scans of columns write their results where the columns are.
 const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(scans_down(p)) };
 /// Lets scans define the copies of their results.
@@ -212,7 +214,7 @@ impl Target {
             Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
             Target::Processor => {
-                vec![HOIST, DECISIONS, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES, FUNCTIONS]
+                vec![HOIST, DECISIONS, FEWER, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES, FUNCTIONS]
             }
             Target::Graphics => vec![OPERANDS, TAPES],
         };

@@ -57,6 +57,9 @@ impl Computed {
     }
 }
 
+/// Factors of one operand, with the parameters that they depend on.
+pub type Operands = (BTreeSet<Reg>, Vec<Reg>);
+
 /// In which operands a parameter of a contraction's element occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
@@ -99,6 +102,49 @@ impl Reduction {
         }
     }
 
+    /// The same reduction without zeros that are added to parts of its terms. As the sum begins with 0, the sign of a term that is 0 makes no
+    /// difference. Adjoints are sums that begin with 0, so without this, a product of matrices would hide behind such zeros.
+    pub fn without_zeros(mut self) -> Reduction {
+        let begins = |x: Scalar| {
+            matches!(x, Scalar::F32(x) if x.to_bits() == 0) || matches!(x, Scalar::F64(x) if x.to_bits() == 0)
+        };
+        let Some(result) = self.float_sum().filter(|_| self.initial_zero().is_some_and(begins)) else { return self };
+        let code = &self.element;
+        // Whether the sign of a zero makes a difference somewhere.
+        let mut matters: BTreeSet<Reg> = BTreeSet::new();
+        for i in code.instrs.iter().rev() {
+            match i {
+                Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul) | Op2::Float(Float2::StrongMul), ..)
+                | Instr::Op1(to, Op1::Num(Num1::Neg), _)
+                    if code.types[*to].is_float() && !matters.contains(to) => {}
+                Instr::If { cond, then, otherwise, merge } => {
+                    matters.insert(*cond);
+                    [then, otherwise].into_iter().flat_map(|all| all.iter()).for_each(|i| i.uses(&mut matters));
+                    let counting: Vec<_> = merge.iter().filter(|m| matters.contains(&m.0)).collect();
+                    counting.into_iter().for_each(|(_, a, b)| matters.extend([*a, *b]));
+                }
+                _ => i.uses(&mut matters),
+            }
+        }
+        let is_zero = |r: Reg| matches!(defined(code, r), Some(Instr::Const(_, Scalar::F32(0.0) | Scalar::F64(0.0))));
+        let mut same: HashMap<Reg, Reg> = HashMap::new();
+        for i in &code.instrs {
+            if let Instr::Op2(to, Op2::Num(Num2::Add), a, b) = i
+                && code.types[*to].is_float()
+                && !matters.contains(to)
+                && let Some(other) = if is_zero(*b) { Some(*a) } else { is_zero(*a).then_some(*b) }
+            {
+                same.insert(*to, *same.get(&other).unwrap_or(&other));
+            }
+        }
+        let instrs = code.instrs.iter().filter(|i| !matches!(i, Instr::Op2(to, ..) if same.contains_key(to)));
+        let name = |r: &Reg| *same.get(r).unwrap_or(r);
+        let instrs = instrs.map(|i| renamed(i, &name)).collect();
+        let result = name(&result);
+        self.element = restricted_to(&ScalarFn { instrs, ..self.element.clone() }, vec![result]);
+        self
+    }
+
     /// The same reduction, but products of matrices have no strong zeros (NOTE [Strong zeros] in `accel-ad`), and neither have sums
     /// of such products: they are what several sums become.
     pub fn with_products_of_matrices(mut self) -> Reduction {
@@ -129,20 +175,26 @@ impl Reduction {
         self.product_of_matrices(self.float_sum()?)
     }
 
-    /// The contraction that the sum of this register of the element computes.
-    fn product_of_matrices(&self, result: Reg) -> Option<Contraction<Computed>> {
-        let ty = self.element.types[result];
+    /// The factors of a register of the element in two groups, each with the parameters that it depends on, and the factors that are the same
+    /// for all elements.
+    pub fn operands(&self, result: Reg) -> Option<([Operands; 2], Vec<Reg>)> {
         let (mut factors, scalars) = factors(&self.element, result)?;
         // A factor whose parameters all occur in a larger one belongs to the larger one's operand.
         factors.sort_by_key(|f| Reverse(f.0.len()));
-        let mut groups: Vec<(BTreeSet<Reg>, Vec<Reg>)> = vec![];
+        let mut groups: Vec<Operands> = vec![];
         for (indices, r) in factors {
             match groups.iter_mut().find(|g| indices.is_subset(&g.0)) {
                 Some((_, group)) => group.push(r),
                 None => groups.push((indices, vec![r])),
             }
         }
-        let [a, b] = <[_; 2]>::try_from(groups).ok()?;
+        Some((<[_; 2]>::try_from(groups).ok()?, scalars))
+    }
+
+    /// The contraction that the sum of this register of the element computes.
+    fn product_of_matrices(&self, result: Reg) -> Option<Contraction<Computed>> {
+        let ty = self.element.types[result];
+        let ([a, b], scalars) = self.operands(result)?;
         // The operand that depends on the outermost dimension of the result provides the rows.
         let mut params = self.element.param_regs();
         let first = params.find(|p| a.0.contains(p) != b.0.contains(p))?;

@@ -26,8 +26,11 @@
 //! | `fuse/common_statements` | computes equal arrays once |
 //! | `fuse/decisions` | decides once what is decided twice, and computes matrices in the branches that sum them |
 //! | `sums/scattered_products` | adds the products of sums where they belong |
+//! | `fuse/target_decisions` | what is decided where an element has a target |
+//! | `sums/sums_before_scatters` | adds elements with the same target before it scatters them |
 //! | `sums/permute_sums` | adds the elements of permutations where they belong |
 //! | `sums/product_sums` | sums of sums of products as one reduction |
+//! | `sums/selected_terms` | the one term of a sum that counts |
 //! | `sums/sum_interchange` | sums factors before it multiplies them |
 //! | `sums/loop_sums` | adds the sums of loops where they belong |
 //! | `loops/hoisted_checks` | checks indices that are sums once for all elements |
@@ -37,6 +40,7 @@
 //! | `layout/transposed_operands` | gives sums transposed copies of operands |
 //! | `layout/scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `layout/scans_down` | lets scans of columns write their results where the columns are |
+//! | `layout/fewer_indices` | computes what depends on fewer indices as often as there are such indices |
 //! | `layout/functions_of_arrays` | computes mathematical functions for all elements of a small array at once |
 //! | `layout/compact` | numbers the remaining arrays without gaps |
 //! | `partition/folded_rows` | vectors of elements of several short rows |
@@ -63,6 +67,7 @@ pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
 pub(crate) use fuse::split_columns::split;
 pub use layout::compact::{Isolated, isolated};
 pub(crate) use layout::compact::{Numbers, compact};
+pub(crate) use layout::fewer_indices::fewer_indices;
 pub(crate) use layout::functions_of_arrays::functions_of_arrays;
 pub use layout::functions_of_arrays::{FunctionOfArrays, function_of_arrays};
 pub(crate) use layout::recomputed_operands::ComputeOperands;

@@ -6,6 +6,7 @@ mod assumptions;
 mod computed_extents;
 mod control;
 mod few_steps;
+mod fewer_indices;
 mod fusion;
 mod hoisted_checks;
 mod recomputed_operands;

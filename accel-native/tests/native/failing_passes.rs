@@ -73,7 +73,9 @@ fn program() -> Afun<(Matrix<f64>, Vector<f64>), Vector<f64>> {
         let numbers = [sum(back), prefixes(v), prefixes(reverse(reverse(v))), sum(largest), shifted];
         let by_rows =
             zip_with3(|a, b, c| a + b + c, weighted(halves), weighted(quarters), sum(map(|x| halved(x, 2), m)));
-        let more = zip_with3(|a, b, c| a + b + c, by_rows, sum(down), map(|x| x, maximum(m)));
+        // A function of one of two indices.
+        let waves = imap(|(_, j), x: Exp<f64>| x * (j.cast::<f64>() * 0.5).cos(), m);
+        let more = zip_with3(|a, b, c| a + b + c, by_rows, sum(down), zip_with(|x, y| x + y, maximum(m), sum(waves)));
         imap(
             |i, ((x, y), z)| numbers.iter().fold(x + y * squares.at(i) + z, |sum, number| sum + the(*number)),
             zip(rows, more),

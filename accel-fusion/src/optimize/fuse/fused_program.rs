@@ -411,7 +411,7 @@ impl Pass<'_> {
         let element = self.clean(&rows.element, dims).code;
         let init = rows.init.as_ref().map(|c| self.clean(c, &[]).code);
         let op = self.clean(&rows.op, &[]).code;
-        (Reduction { len, element, init, op, monoid: rows.monoid }.with_products_of_matrices(), n)
+        (Reduction { len, element, init, op, monoid: rows.monoid }.without_zeros().with_products_of_matrices(), n)
     }
 
     /// Emits a reduction over the index space `dims` of the result, with rows of length `len`.

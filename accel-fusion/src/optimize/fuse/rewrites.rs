@@ -5,14 +5,16 @@ use crate::optimize::facts::shape_analysis::{Assumptions, InputExtents};
 use accel_core::error::Result;
 
 /// The rewrites of fusion that can be switched off.
-pub(crate) const REWRITES: [&str; 9] = [
+pub(crate) const REWRITES: [&str; 11] = [
     REDUCED_IN_PLACE,
     PERMUTE_SUMS,
     PRODUCT_SUMS,
     SUM_BY_ROWS,
     SUM_INTERCHANGE,
+    SELECTED_TERMS,
     SCATTER,
     SCATTERED_PRODUCTS,
+    SUMS_BEFORE_SCATTERS,
     CHAINS,
     SORTS,
 ];
@@ -21,8 +23,10 @@ pub(crate) const PERMUTE_SUMS: &str = "permute_sums";
 pub(crate) const PRODUCT_SUMS: &str = "product_sums";
 pub(crate) const SUM_BY_ROWS: &str = "sum_by_rows";
 pub(crate) const SUM_INTERCHANGE: &str = "sum_interchange";
+pub(crate) const SELECTED_TERMS: &str = "selected_terms";
 pub(crate) const SCATTER: &str = "scatter";
 pub(crate) const SCATTERED_PRODUCTS: &str = "scattered_products";
+pub(crate) const SUMS_BEFORE_SCATTERS: &str = "sums_before_scatters";
 pub(crate) const CHAINS: &str = "chains";
 pub(crate) const SORTS: &str = "sorts";
 

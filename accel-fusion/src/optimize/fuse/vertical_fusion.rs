@@ -7,13 +7,16 @@ use crate::optimize::facts::shape_analysis::{Facts, Inequality, Ranges};
 use crate::optimize::fuse::accumulators::{self, Accumulate};
 use crate::optimize::fuse::fused_program::{Arrays, Pass, Permute, Producer, State};
 use crate::optimize::fuse::reshapes;
-use crate::optimize::fuse::rewrites::{CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SUM_BY_ROWS, SUM_INTERCHANGE};
+use crate::optimize::fuse::rewrites::{
+    CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SELECTED_TERMS, SUM_BY_ROWS, SUM_INTERCHANGE,
+};
 use crate::optimize::fuse::scatter;
 use crate::optimize::fuse::split_columns::used_as_whole;
 use crate::optimize::loops::loop_rows::is_natural;
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, Producers};
 use crate::optimize::sums::permute_sums;
 use crate::optimize::sums::product_sums;
+use crate::optimize::sums::selected_terms;
 use crate::optimize::sums::sum_interchange;
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, Scalar};
@@ -119,7 +122,8 @@ impl Pass<'_> {
                 let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
                 let mut replaced =
                     |rewrite, by: Sums| self.rewrites(rewrite, s.site, |p| by(p, *to, &outer, &len, &rows, s.site));
-                if !replaced(SUM_BY_ROWS, reshapes::sum_by_rows)
+                if !replaced(SELECTED_TERMS, selected_terms::selected)
+                    && !replaced(SUM_BY_ROWS, reshapes::sum_by_rows)
                     && !replaced(SUM_INTERCHANGE, sum_interchange::sum_of_sums)
                     && !replaced(PRODUCT_SUMS, product_sums::nested)
                 {

@@ -56,7 +56,7 @@ pub fn function_of_arrays(body: &ScalarFn) -> Option<FunctionOfArrays<'_>> {
 }
 
 /// The result and the arguments of a call of a function of the C library.
-fn function(i: &Instr) -> Option<(Reg, Vec<Reg>)> {
+pub(super) fn function(i: &Instr) -> Option<(Reg, Vec<Reg>)> {
     match i {
         Instr::Op2(to, Op2::Float(Float2::Pow | Float2::Atan2 | Float2::Hypot), a, b) => Some((*to, vec![*a, *b])),
         _ => i.library_call().map(|(to, a)| (to, vec![a])),

@@ -1,6 +1,7 @@
 //! Which arrays are stored, in which order of their dimensions, and under which numbers.
 
 pub mod compact;
+pub mod fewer_indices;
 pub mod functions_of_arrays;
 pub mod recomputed_operands;
 pub mod scan_copies;

@@ -4,4 +4,6 @@ pub mod loop_sums;
 pub mod permute_sums;
 pub mod product_sums;
 pub mod scattered_products;
+pub mod selected_terms;
 pub mod sum_interchange;
+pub mod sums_before_scatters;
