@@ -7,8 +7,11 @@ use crate::repr::{Call, ColumnElt, Foreign, ScalarType};
 use crate::surface::foreign_call;
 use crate::types::{Arrays, Floating};
 use crate::{Acc, Exp, IntoAcc, Matrix, Vector, acond};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::lu::partial_pivoting::inverse::{inverse as invert, inverse_scratch};
+use faer::perm::PermRef;
 use faer::traits::RealField;
-use faer::{MatMut, MatRef, Side};
+use faer::{MatMut, MatRef, Side, get_global_parallelism};
 
 /// Up to this number of rows, the steps in the language are as fast, and many matrices go side by side.
 const SMALL: i64 = 32;
@@ -70,6 +73,25 @@ pub fn lu<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
     }
     let all: Acc<(Matrix<T>, Vector<i64>)> = foreign_call(&function!(T, "lu", work), (a.shape(), a.shape().0), a);
     all.unlift()
+}
+
+/// The inverse of the matrix with these factors. Of the factors, each inverse takes half of the products that systems with the unit matrix would take.
+pub fn inverse<T: Floating>(lu: M<T>, rows: V<i64>) -> M<T> {
+    fn work<T: Number>(from: &[View], to: &mut [ViewMut]) -> Result<(), String> {
+        let (lu, x) = (matrix::<T>(from, 0)?, matrix_mut::<T>(to, 0)?);
+        let rows = from.get(1).and_then(|a| i64::part(a.columns.first()?)).ok_or_else(wrong)?;
+        let n = rows.len();
+        let forward: Vec<usize> = rows.iter().map(|row| *row as usize).collect();
+        let mut back = vec![0; n];
+        forward.iter().enumerate().for_each(|(to, from)| back[*from] = to);
+        let order = PermRef::new_checked(&forward, &back, n);
+        let mut memory = MemBuffer::try_new(inverse_scratch::<usize, T>(n, get_global_parallelism()))
+            .map_err(|_| "no memory".to_string())?;
+        let stack = MemStack::new(&mut memory);
+        invert(x, lu, lu, order, get_global_parallelism(), stack);
+        Ok(())
+    }
+    foreign_call(&function!(T, "inv", work), lu.shape(), (lu, rows).into_acc())
 }
 
 pub fn solutions<T: Floating>(triangle: Triangle, a: M<T>, b: M<T>) -> M<T> {

@@ -11,8 +11,8 @@ use super::{M, Matrices, ORDERS, V, one, zero};
 use crate::surface::attributed;
 use crate::types::{Floating, Shape};
 use crate::{
-    Acc, Afun, Array, Exp, Matrix, Scalar, afun, aiterate_indexed, argmax, call, cond, custom_vjp, generate, iota, map,
-    matmul, product, sum, sum_all, the, transpose, zip_with,
+    Acc, Afun, Array, Exp, Matrix, Scalar, Vector, afun, aiterate_indexed, argmax, call, cond, custom_vjp, fill,
+    generate, iota, map, matmul, product, sum, sum_all, the, transpose, zip_with,
 };
 use std::panic::Location;
 
@@ -75,7 +75,10 @@ pub fn slogdet<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> (Acc<Array<Sh, T>>
         each(
             a,
             matrices,
-            |a| call(logarithm(), a),
+            |a| {
+                let (_, sign, logarithm, ..) = call(determinants(), a);
+                (sign, logarithm)
+            },
             |(sign, logarithm)| (numbers_of(outer(a), sign), numbers_of(outer(a), logarithm)),
         )
     })
@@ -98,16 +101,18 @@ pub fn det<Sh: Shape, T: Floating>(a: Matrices<Sh, T>) -> Acc<Array<Sh, T>> {
     let site = ("det", Location::caller());
     attributed(site, || {
         let a = square(site, a);
-        each(a, matrices, |a| call(determinant(), a), |all| numbers_of(outer(a), all))
+        each(a, matrices, |a| call(determinants(), a).0, |all| numbers_of(outer(a), all))
     })
 }
 
 /// L without its diagonal of ones and U in one matrix, and the rows of the matrix in the order in which they were pivots.
-fn factors<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
+type Factors<T> = (M<T>, V<i64>);
+
+fn factors<T: Floating>(a: M<T>) -> Factors<T> {
     by_size!(a.shape().0, by_columns(a), large::lu(a))
 }
 
-fn by_columns<T: Floating>(a: M<T>) -> (M<T>, V<i64>) {
+fn by_columns<T: Floating>(a: M<T>) -> Factors<T> {
     let n = a.shape().0;
     let step = |j: Exp<i64>, (a, rows): (M<T>, V<i64>)| {
         let sizes = generate(n, |i: Exp<i64>| cond(i.ge(j), a.at((i, j)).abs(), -one::<T>()));
@@ -142,11 +147,7 @@ fn eliminated<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
 }
 
 /// The solutions of a system from the factors of its matrix.
-fn substituted<T: Floating>(
-    (lu, rows): (M<T>, V<i64>),
-    b: M<T>,
-    solutions: impl Fn(Triangle, M<T>, M<T>) -> M<T>,
-) -> M<T> {
+fn substituted<T: Floating>((lu, rows): Factors<T>, b: M<T>, solutions: impl Fn(Triangle, M<T>, M<T>) -> M<T>) -> M<T> {
     let b = generate(b.shape(), |(i, k): (Exp<i64>, Exp<i64>)| b.at((rows.at(i), k)));
     let l = generate(lu.shape(), |(i, k): (Exp<i64>, Exp<i64>)| cond(i.eq(k), one::<T>(), lu.at((i, k))));
     solutions(Triangle::Upper, lu, solutions(Triangle::Lower, l, b))
@@ -157,14 +158,20 @@ pub(super) fn solution<T: Floating>(a: M<T>, b: M<T>) -> M<T> {
 }
 
 pub(super) fn inverse<T: Floating>(a: M<T>) -> M<T> {
-    let inverse = custom_vjp(
-        |a: M<T>| eliminated(a, eye(a.shape().0)),
-        |_, x: M<T>, dx| {
-            let x = transpose(x);
-            -matmul(matmul(x, dx), x)
-        },
-    );
+    let inverse = custom_vjp(|a: M<T>| of_factors(factors(a)), |_, x: M<T>, dx| of_inverse(x, dx));
     call(&inverse, a)
+}
+
+/// The inverse, from the factors.
+fn of_factors<T: Floating>((lu, rows): Factors<T>) -> M<T> {
+    let n = lu.shape().0;
+    by_size!(n, substituted((lu, rows), eye(n), by_rows), large::inverse(lu, rows))
+}
+
+/// The adjoint of a matrix, from its inverse and the adjoint of it.
+fn of_inverse<T: Floating>(x: M<T>, dx: M<T>) -> M<T> {
+    let x = transpose(x);
+    -matmul(matmul(x, dx), x)
 }
 
 /// Whether rows are in an order that an odd number of exchanges gives: each pair in the other order is one.
@@ -176,21 +183,23 @@ fn is_odd(rows: V<i64>) -> Acc<Scalar<bool>> {
     map(|n: Exp<i64>| (n % 2).eq(1), exchanges)
 }
 
-/// The sign of the determinant, and the logarithm of its absolute value.
-fn logarithm<T: Floating>() -> Afun<Matrix<T>, (Scalar<T>, Scalar<T>)> {
+/// The determinant, its sign, the logarithm of its absolute value, and the factors: so the rule need not compute them again.
+fn determinants<T: Floating>() -> Afun<Matrix<T>, (Scalar<T>, Scalar<T>, Scalar<T>, Matrix<T>, Vector<i64>)> {
     let f = |a: M<T>| {
         let (lu, rows) = factors(a);
         let pivots = diagonal(lu);
-        let sign = zip_with(|s: Exp<T>, odd: Exp<bool>| cond(odd, -s, s), product(pivots.signum()), is_odd(rows));
-        (sign, sum(pivots.abs().ln()))
+        let signed = |x: Acc<Scalar<T>>| zip_with(|x: Exp<T>, odd: Exp<bool>| cond(odd, -x, x), x, is_odd(rows));
+        (signed(product(pivots)), signed(product(pivots.signum())), sum(pivots.abs().ln()), lu, rows)
     };
-    custom_vjp(f, |a: M<T>, _, (_, dl): (Acc<Scalar<T>>, Acc<Scalar<T>>)| map(|x| x * the(dl), transpose(inverse(a))))
-}
-
-fn determinant<T: Floating>() -> Afun<Matrix<T>, Scalar<T>> {
-    let f = |a: M<T>| {
-        let (lu, rows) = factors(a);
-        zip_with(|d: Exp<T>, odd: Exp<bool>| cond(odd, -d, d), product(diagonal(lu)), is_odd(rows))
-    };
-    custom_vjp(f, |a: M<T>, d: Acc<Scalar<T>>, dd: Acc<Scalar<T>>| map(|x| x * the(d) * the(dd), transpose(inverse(a))))
+    // The adjoint of the inverse goes to the matrix, not to its factors.
+    let inverse = custom_vjp(
+        |_: M<T>, lu: M<T>, rows: V<i64>| of_factors((lu, rows)),
+        |(_, lu, _): (M<T>, M<T>, V<i64>), x, dx| (of_inverse(x, dx), fill(lu.shape(), zero::<T>()), ()),
+    );
+    custom_vjp(f, |a: M<T>, (d, _, _, lu, rows), (dd, _, dl, ..)| {
+        // A determinant that nothing is computed from may be infinite.
+        let counts = |d: Exp<T>, dd: Exp<T>| d.is_finite().or(dd.ne(zero::<T>()));
+        let by_value = zip_with(|d: Exp<T>, dd: Exp<T>| cond(counts(d, dd), d * dd, zero::<T>()), d, dd);
+        transpose(call(&inverse, (a, lu, rows))) * (by_value + dl)
+    })
 }
