@@ -4,12 +4,20 @@
 //! cargo run --example generate_adbench -- gmm D K N [SEED] > gmm.txt
 //! cargo run --example generate_adbench -- ba N M P [SEED] > ba.txt
 //! ```
+//!
+//! Files of bundle adjustment have one camera, point and observation that stand for all, so there is nothing to adjust. A scene with different
+//! ones has a format of its own (`examples/adbench/src/scene.rs`):
+//!
+//! ```text
+//! cargo run --example generate_adbench -- scene N M P [SEED] > scene.txt
+//! ```
 
-use adbench::{Failure, exit_code, generate_ba, generate_gmm};
+use adbench::{Failure, exit_code, generate_ba, generate_gmm, generate_scene};
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "expected: gmm D K N [SEED], or: ba N M P [SEED], with positive whole numbers";
+const USAGE: &str =
+    "expected: gmm D K N [SEED], or: ba N M P [SEED], or: scene N M P [SEED], with positive whole numbers";
 
 fn main() -> ExitCode {
     exit_code(generate())
@@ -34,6 +42,7 @@ fn generate() -> Result<(), Failure> {
     let written = match kind.as_str() {
         "gmm" => generate_gmm(seed.into(), a, b, c).write(&mut out),
         "ba" => generate_ba(seed.into(), a, b, c).write(&mut out),
+        "scene" => generate_scene(seed.into(), a, b, c).write(&mut out),
         _ => return Err(usage()),
     };
     written.and_then(|()| out.flush()).map_err(|cause| Failure::Compute(format!("cannot write the problem: {cause}")))

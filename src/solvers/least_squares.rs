@@ -132,7 +132,7 @@ where
 }
 
 /// Half of the sum of the squares of `f`.
-fn half_of_squares<A: Arrays, T: Floating>(f: &Equations<A, T>) -> Afun<(Vector<T>, A), Scalar<T>> {
+pub(super) fn half_of_squares<A: Arrays, T: Floating>(f: &Equations<A, T>) -> Afun<(Vector<T>, A), Scalar<T>> {
     afun(|x: V<T>, a: Acc<A>| map(|s| s * lit::<T>(0.5), squared(call(f, (x, a)))))
 }
 
@@ -141,19 +141,19 @@ fn squared<T: Floating>(v: V<T>) -> S<T> {
 }
 
 /// What does not say how large a column is, is one.
-fn positive<T: Floating>(scale: V<T>) -> V<T> {
+pub(super) fn positive<T: Floating>(scale: V<T>) -> V<T> {
     map(|d: Exp<T>| cond(d.gt(lit::<T>(0.0)), d, lit::<T>(1.0)), scale)
 }
 
 /// The normal equations at a point: the gradient `Jᵀf`, the diagonal of JᵀJ or what stands for it, and how they are solved with damping.
-struct Normal<T: Floating, F> {
-    slope: V<T>,
-    scale: V<T>,
-    solve: F,
+pub(super) struct Normal<T: Floating, F> {
+    pub slope: V<T>,
+    pub scale: V<T>,
+    pub solve: F,
 }
 
 /// The minimum, the number of steps, and the size of the gradient.
-fn descent<T: Floating, F: Fn(S<T>, V<T>) -> V<T>>(
+pub(super) fn descent<T: Floating, F: Fn(S<T>, V<T>) -> V<T>>(
     stop: Stop,
     value: impl Fn(V<T>) -> V<T>,
     normal: impl Fn(V<T>, V<T>) -> Normal<T, F>,

@@ -5,14 +5,14 @@
 //! | equations | [`root`], [`newton_krylov`] for many, [`fixed_point`] |
 //! | linear systems known by their products | [`cg`], [`gmres`] |
 //! | minima | [`minimise`] (L-BFGS), [`Adam`] |
-//! | least squares | [`levenberg_marquardt`], [`levenberg_marquardt_cg`] for many unknowns |
-//! | differential equations, integrals | [`odeint`], [`quad`] |
+//! | least squares | [`levenberg_marquardt`], [`levenberg_marquardt_cg`] for many unknowns, [`levenberg_marquardt_schur`] for cameras and points |
+//! | differential equations, integrals | [`odeint`], [`odeint_adjoint`], [`quad`] |
 //!
 //! The solution x of `f(x, a) = 0` is a function of the parameters `a`. Its derivative follows from the equation alone: `f_x dx + f_a da = 0`. So the adjoint of `a`
 //! takes one system of linear equations at the solution, whatever the method and the number of its steps, and nothing of the steps is stored. Each
 //! function for equations, minima and least squares has this derivative as its rule ([`custom_vjp`](crate::custom_vjp)). It holds in both modes, to second
 //! order, inside of loops and under [`vmap`](crate::vmap), where each lane takes its own number of steps. The start has the derivative zero. The steps
-//! of [`Adam`], [`odeint`] and [`quad`] are differentiated themselves.
+//! of [`Adam`], [`odeint`] and [`quad`] are differentiated themselves; [`odeint_adjoint`] solves another equation.
 //!
 //! Equations are a program of the unknowns, a vector, and of the parameters: an array, or a tuple or record of arrays. What a derivative is asked of has to be
 //! one of the parameters: what the program captures is constant.
@@ -20,6 +20,7 @@
 //! A method that does not converge returns where it stopped, and says so: see [`Solution`]. Then the derivative means nothing.
 
 mod adam;
+mod adjoint_equation;
 mod conjugate_gradients;
 mod fixed_point;
 mod gmres;
@@ -29,8 +30,10 @@ mod minimise;
 mod odeint;
 mod quad;
 mod root;
+mod schur;
 
 pub use adam::{Adam, Parameters};
+pub use adjoint_equation::odeint_adjoint;
 pub use fixed_point::fixed_point;
 pub use least_squares::{levenberg_marquardt, levenberg_marquardt_cg};
 pub use linear_systems::{LinearMap, cg, gmres};
@@ -38,6 +41,7 @@ pub use minimise::minimise;
 pub use odeint::{Trajectory, odeint};
 pub use quad::{Integral, quad};
 pub use root::{newton_krylov, root};
+pub use schur::levenberg_marquardt_schur;
 
 use crate::repr::ScalarType;
 use crate::types::{Arrays, Floating, Tangent};
@@ -93,9 +97,9 @@ impl<T: Floating> Solution<T> {
 
 /// The minimum that a method has found.
 #[derive(Clone, Copy, Debug)]
-pub struct Minimum<T: Floating> {
+pub struct Minimum<T: Floating, X = Acc<Vector<T>>> {
     /// Where it is.
-    pub x: Acc<Vector<T>>,
+    pub x: X,
     /// What is there.
     pub value: Acc<Scalar<T>>,
     /// The number of steps.
@@ -109,6 +113,12 @@ pub struct Minimum<T: Floating> {
 impl<T: Floating> Minimum<T> {
     fn new(Solution { x, steps, residual, converged }: Solution<T>, value: impl Fn(V<T>) -> S<T>) -> Self {
         Minimum { x, value: value(x), steps, residual, converged }
+    }
+
+    /// The same minimum, whose unknowns have another form.
+    fn with<X>(self, x: X) -> Minimum<T, X> {
+        let Minimum { value, steps, residual, converged, .. } = self;
+        Minimum { x, value, steps, residual, converged }
     }
 }
 

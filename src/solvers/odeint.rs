@@ -4,8 +4,8 @@ use super::{Accuracy, S, Steps, V, next};
 use crate::surface::attributed;
 use crate::types::{Arrays, Floating};
 use crate::{
-    Acc, Afun, Exp, IntoAcc, Matrix, Scalar, ToExp, Vector, all, awhile, call, cond, diff, lit, map, map_accum_l, mean,
-    the, unit, zip_with,
+    Acc, Afun, Exp, IntoAcc, Matrix, Scalar, ToExp, Vector, acond, all, awhile, call, cond, diff, lit, map,
+    map_accum_l, mean, the, unit, zip_with,
 };
 use std::panic::Location;
 
@@ -29,7 +29,7 @@ pub struct Trajectory<T: Floating> {
 /// [`vmap`](crate::vmap), each lane takes steps of its own.
 ///
 /// Derivatives by the start, the parameters and the times go through the steps, in both modes and at any order; the lengths of the steps are constant for them. So
-/// memory grows with the number of steps.
+/// memory grows with the number of steps; with [`odeint_adjoint`](super::odeint_adjoint), it does not.
 ///
 /// ```
 /// use accel::prelude::*;
@@ -58,42 +58,55 @@ where
     A: Arrays,
     T: Floating,
 {
-    attributed(("odeint", Location::caller()), || {
-        let a = a.into_acc();
-        let slope = |y: V<T>, t: S<T>| call(f, (y, t, a));
-        let t = unit(times.at(0));
-        let k = slope(start, t);
-        let begin = State { t, y: start, k, h: first_step(accuracy, slope, t, start, k), steps: unit(0i64) };
-        let row = |state: Parts<T>, end: S<T>| {
-            let state = advance(accuracy, slope, end, State::of(state));
-            let is_there = the(state.t).ge(the(end));
-            let y = map(|y: Exp<T>| cond(is_there, y, lit::<T>(f64::NAN)), state.y);
-            (state.parts(), y)
-        };
-        let in_order = the(all(diff(times).ge(lit::<T>(0.0))));
-        let (last, rows) = map_accum_l(row, begin.parts(), times);
-        let last = State::of(last);
-        let converged = in_order.and(the(last.t).ge(times.at(times.len() - 1)));
-        let y = map(|y: Exp<T>| cond(in_order, y, lit::<T>(f64::NAN)), rows);
-        Trajectory { y, steps: last.steps, converged: unit(converged) }
-    })
+    attributed(("odeint", Location::caller()), || trajectory(accuracy, f, start, times, a.into_acc()))
+}
+
+/// The derivative of a state as a program of the state, the time and parameters.
+pub(super) type Slope<A, T> = Afun<(Vector<T>, Scalar<T>, A), Vector<T>>;
+
+pub(super) fn trajectory<A: Arrays, T: Floating>(
+    accuracy: Accuracy,
+    f: &Slope<A, T>,
+    start: V<T>,
+    times: V<T>,
+    a: Acc<A>,
+) -> Trajectory<T> {
+    let slope = |y: V<T>, t: S<T>| call(f, (y, t, a));
+    let begin = State::first(accuracy, slope, unit(times.at(0)), start);
+    let row = |state: Parts<T>, end: S<T>| {
+        let (state, ()) = advance::<T, ()>(accuracy, slope, end, State::of(state), (), |(), _, _| ());
+        let is_there = the(state.t).ge(the(end));
+        let y = map(|y: Exp<T>| cond(is_there, y, lit::<T>(f64::NAN)), state.y);
+        (state.parts(), y)
+    };
+    let in_order = the(all(diff(times).ge(lit::<T>(0.0))));
+    let (last, rows) = map_accum_l(row, begin.parts(), times);
+    let last = State::of(last);
+    let converged = in_order.and(the(last.t).ge(times.at(times.len() - 1)));
+    let y = map(|y: Exp<T>| cond(in_order, y, lit::<T>(f64::NAN)), rows);
+    Trajectory { y, steps: last.steps, converged: unit(converged) }
 }
 
 /// Where the method is: the time, the state, its derivative, the length of the next step, and the number of steps.
-struct State<T: Floating> {
-    t: S<T>,
-    y: V<T>,
-    k: V<T>,
-    h: S<T>,
-    steps: Steps,
+pub(super) struct State<T: Floating> {
+    pub t: S<T>,
+    pub y: V<T>,
+    pub k: V<T>,
+    pub h: S<T>,
+    pub steps: Steps,
 }
-type Parts<T> = (S<T>, V<T>, V<T>, S<T>, Steps);
+pub(super) type Parts<T> = (S<T>, V<T>, V<T>, S<T>, Steps);
 
 impl<T: Floating> State<T> {
-    fn of((t, y, k, h, steps): Parts<T>) -> Self {
+    /// Before the first step from here.
+    pub fn first(accuracy: Accuracy, slope: impl Fn(V<T>, S<T>) -> V<T>, t: S<T>, y: V<T>) -> Self {
+        let k = slope(y, t);
+        State { t, y, k, h: first_step(accuracy, slope, t, y, k), steps: unit(0i64) }
+    }
+    pub fn of((t, y, k, h, steps): Parts<T>) -> Self {
         State { t, y, k, h, steps }
     }
-    fn parts(self) -> Parts<T> {
+    pub fn parts(self) -> Parts<T> {
         (self.t, self.y, self.k, self.h, self.steps)
     }
 }
@@ -111,26 +124,36 @@ const STAGES: [(f64, &[f64]); 6] = [
 const ERROR: [f64; 7] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
 
-/// Steps to the time `end`.
-fn advance<T: Floating>(
+/// A point of a step: the time, the state there, and the weight of its derivative in the result of the step.
+pub(super) type Point<T> = (S<T>, V<T>, f64);
+
+/// Steps to the time `end`. What `gather` makes of the length of each good step and of its points goes along in `sum`.
+pub(super) fn advance<T, E>(
     accuracy: Accuracy,
     slope: impl Fn(V<T>, S<T>) -> V<T>,
     end: S<T>,
     begin: State<T>,
-) -> State<T> {
-    let step = |state: Parts<T>| {
+    sum: E::Acc,
+    gather: impl Fn(E::Acc, S<T>, &[Point<T>]) -> E::Acc,
+) -> (State<T>, E::Acc)
+where
+    T: Floating,
+    E: Arrays,
+{
+    let step = |(state, sum): (Parts<T>, E::Acc)| {
         let State { t, y, k, h, steps } = State::of(state);
         let left = the(end) - the(t);
         // The last step may be a little longer, so that nearly nothing is never left.
         let is_last = unit((the(h) * lit::<T>(1.01)).ge(left));
         // The end of the last step moves with the time, other steps are constant.
         let length = unit(cond(the(is_last), left, the(h).detach()));
-        let mut ks = vec![k];
-        let mut there = y;
+        let (mut ks, mut points) = (vec![k], vec![(t, y)]);
         for (node, factors) in STAGES {
-            there = y + length * combined(factors, &ks);
-            ks.push(slope(there, unit(the(t) + the(length) * lit::<T>(node))));
+            let (time, there) = (unit(the(t) + the(length) * lit::<T>(node)), y + length * combined(factors, &ks));
+            ks.push(slope(there, time));
+            points.push((time, there));
         }
+        let there = points[6].1;
         let error = length * combined(&ERROR, &ks);
         let size = scaled(accuracy, error, y, there);
         let is_good = unit(the(size).le(lit::<T>(1.0)));
@@ -141,16 +164,20 @@ fn advance<T: Floating>(
         let new = cond(the(is_last).and(the(is_good)), new.max(the(h)), new);
         let choose = |new: V<T>, old: V<T>| zip_with(|x: Exp<T>, y: Exp<T>| cond(the(is_good), x, y), new, old);
         let now = cond(the(is_last), the(end), the(t) + the(length));
+        let sum = sum.into_acc();
+        let points: Vec<_> = points.into_iter().zip(STAGES[5].1).map(|((t, y), weight)| (t, y, *weight)).collect();
+        let sum = acond(the(is_good), gather(sum.unlift(), length, &points).into_acc(), sum);
         let t = unit(cond(the(is_good), now, the(t)));
-        State { t, y: choose(there, y), k: choose(ks[6], k), h: unit(new), steps: next(steps) }.parts()
+        (State { t, y: choose(there, y), k: choose(ks[6], k), h: unit(new), steps: next(steps) }.parts(), sum)
     };
-    let goes_on = |state: Parts<T>| {
+    let goes_on = |(state, _): (Parts<T>, E::Acc)| {
         let State { t, h, steps, .. } = State::of(state);
         // Steps that do not change the time do not end.
         let moves = (the(t) + the(h)).gt(the(t));
         the(t).lt(the(end)).and(moves).and(the(steps).lt(accuracy.steps.to_exp()))
     };
-    State::of(awhile(goes_on, step, begin.parts()))
+    let (state, sum) = awhile(goes_on, step, (begin.parts(), sum));
+    (State::of(state), sum)
 }
 
 /// The sum of derivatives with these factors.

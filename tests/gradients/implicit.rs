@@ -1,6 +1,7 @@
 //! Solutions of equations and minima: their derivatives follow from the implicit function theorem.
 
 use crate::harness::{V, both_modes_agree};
+use accel::interp::Interpreter;
 use accel::linalg;
 use accel::prelude::*;
 use accel::solvers::*;
@@ -97,12 +98,53 @@ fn of_the_least_squares(a: V) -> S {
     levenberg_marquardt(fit(), &misfit(), start(a), a).value
 }
 
+/// Residuals of one observation, by a row of either kind of unknowns. Those without data make the minimum unique.
+fn of_pair<T: Floating>(u: Acc<Vector<T>>, v: Acc<Vector<T>>, y: Acc<Scalar<T>>) -> Acc<Vector<T>> {
+    let fit = u.at(0) * v.at(0).exp() + u.at(1) * v.at(0) - the(y);
+    concat(fill(1, fit), map(|x| x * lit::<T>(0.4), concat(map(|u| u - lit::<T>(0.5), u), v)))
+}
+
+/// Which rows belong to the five observations.
+fn pairs() -> (Acc<Vector<i64>>, Acc<Vector<i64>>) {
+    let of = |rows: [i64; 5]| use_(&Array::vector(rows.to_vec()));
+    (of([0, 1, 1, 2, 0]), of([0, 0, 1, 1, 1]))
+}
+
+fn pairs_at_start<T: Floating>() -> (Acc<Matrix<T>>, Acc<Matrix<T>>) {
+    (fill((3, 2), lit::<T>(1.0)), fill((2, 1), lit::<T>(0.5)))
+}
+
+fn by_schur<T: Floating>(stop: Stop, y: Acc<Vector<T>>) -> Minimum<T, (Acc<Matrix<T>>, Acc<Matrix<T>>)> {
+    levenberg_marquardt_schur(stop, &afun(of_pair::<T>), pairs_at_start(), pairs(), y)
+}
+
+/// The same without a word on which observation depends on what.
+fn densely<T: Floating>(stop: Stop, y: Acc<Vector<T>>) -> Minimum<T> {
+    let all = afun(|x: Acc<Vector<T>>, y: Acc<Vector<T>>| {
+        let ((of_first, of_second), (first, second)) = (pairs(), x.split_at::<0>(6));
+        let rows = (gather(of_first, reshape((3, 2), first)), gather(of_second, reshape((2, 1), second)), y);
+        flatten(vmap(|(u, v, y)| of_pair::<T>(u, v, y), rows))
+    });
+    let (first, second) = pairs_at_start();
+    levenberg_marquardt(stop, &all, concat(flatten(first), flatten(second)), y)
+}
+
+/// Data of the five observations from two numbers.
+fn data_of_pairs(a: V) -> V {
+    (iota(5).cast::<f64>() * a.at(0)).sin() + a.at(1)
+}
+
+fn of_levenberg_marquardt_schur(a: V) -> S {
+    let (first, second) = by_schur(fit(), data_of_pairs(a)).x;
+    sum(concat(flatten(first), flatten(second)).sin())
+}
+
 fn of_minimise(a: V) -> S {
     let f = afun(|x: V, a: V| sum((x - a).powi(4) + x * x * (a * a + 1.0)) + (x.at(0) * x.at(1)).powi(2));
     sum(minimise(Stop { tolerance: 1e-11, steps: 200 }, &f, start(a), a).x.exp())
 }
 
-const ALL: [(&str, fn(V) -> S); 11] = [
+const ALL: [(&str, fn(V) -> S); 12] = [
     ("root", of_root),
     ("newton_krylov", of_newton_krylov),
     ("fixed_point", of_fixed_point),
@@ -113,6 +155,7 @@ const ALL: [(&str, fn(V) -> S); 11] = [
     ("minimise", of_minimise),
     ("levenberg_marquardt", of_levenberg_marquardt),
     ("levenberg_marquardt_cg", of_levenberg_marquardt_cg),
+    ("levenberg_marquardt_schur", of_levenberg_marquardt_schur),
     ("the least squares", of_the_least_squares),
 ];
 
@@ -304,5 +347,67 @@ fn fits_in_batches() {
                 "{own:?} {all:?}"
             );
         }
+    }
+}
+
+/// The Schur complement changes how a step is computed, not the minimum: on both backends, in both precisions, and for each lane of a batch.
+#[test]
+fn fits_by_the_schur_complement() {
+    fn unknowns<T: Floating>(tolerance: f64, y: Acc<Vector<T>>) -> (Acc<Vector<T>>, Acc<Scalar<bool>>) {
+        let found = by_schur(Stop { tolerance, steps: 100 }, y);
+        let (first, second) = found.x;
+        (concat(flatten(first), flatten(second)), found.converged)
+    }
+    fn all_near<T: Floating + Into<f64>>(near: f64, x: &[T], expected: &[f64]) {
+        let close = x.iter().zip(expected).all(|(x, y)| ((*x).into() - y).abs() < near);
+        assert!(x.len() == expected.len() && close, "{x:?} {expected:?}");
+    }
+    let ys = [[0.7, 0.8, 0.75, 0.9, 0.65], [0.5, 1.0, 0.2, 0.6, 0.9]];
+    let ys = Array::matrix(2, 5, ys.concat()).unwrap();
+    let dense = |y: V| densely(Stop { tolerance: 1e-12, steps: 100 }, y).x;
+    let expected = run(afun(|ys: Acc<Matrix<f64>>| vmap(dense, ys)), &ys).unwrap().to_vec();
+
+    let (x, converged) = run(afun(|ys: Acc<Matrix<f64>>| vmap(|y| unknowns(1e-12, y), ys)), &ys).unwrap();
+    assert!(converged.as_slice() == [true; 2]);
+    all_near(1e-9, x.as_slice(), &expected);
+
+    let y = Array::vector(ys.as_slice()[..5].to_vec());
+    let (x, _) = run_with(&Interpreter, &afun(|y| unknowns::<f64>(1e-12, y)), &y).unwrap();
+    all_near(1e-9, x.as_slice(), &expected[..8]);
+    let y = Array::vector(y.as_slice().iter().map(|y| *y as f32).collect());
+    let (x, converged) = run(afun(|y| unknowns::<f32>(1e-5, y)), &y).unwrap();
+    assert!(converged.item());
+    all_near(1e-3, x.as_slice(), &expected[..8]);
+}
+
+/// Unknowns without observations, no observations, numbers that are none, and wrong numbers of rows.
+#[test]
+fn observations_of_other_shapes() {
+    let residual = afun(of_pair::<f64>);
+    let program =
+        afun(|first: Acc<Matrix<f64>>, second: Acc<Matrix<f64>>, of: Acc<(Vector<i64>, Vector<i64>)>, y: V| {
+            let found = levenberg_marquardt_schur(Stop::default(), &residual, (first, second), of.unlift(), y);
+            let (first, second) = found.x;
+            (first, second, found.value, found.converged)
+        });
+    let with = |of: (&[i64], &[i64]), y: &[f64]| {
+        let (first, second) = (Array::matrix(3, 2, vec![1.0; 6])?, Array::matrix(2, 1, vec![0.5; 2])?);
+        let of = (Array::vector(of.0.to_vec()), Array::vector(of.1.to_vec()));
+        run(&program, (&first, &second, &of, &Array::vector(y.to_vec())))
+    };
+    let (first, second, _, converged) = with((&[0, 2, 2], &[1, 1, 1]), &[1.0, 2.0, 3.0]).unwrap();
+    assert!(converged.item());
+    assert_eq!((&first.as_slice()[2..4], second.as_slice()[0]), (&[1.0, 1.0][..], 0.5)); // Nothing is known of them.
+    let (first, _, value, converged) = with((&[], &[]), &[]).unwrap();
+    assert!(converged.item() && value.item() == 0.0 && first.to_vec() == [1.0; 6]);
+    let (_, _, _, converged) = with((&[0, 1], &[0, 1]), &[f64::NAN, 1.0]).unwrap();
+    assert!(!converged.item());
+    for (of, y) in [((&[0, 3][..], &[0, 1][..]), &[1.0, 1.0][..]), ((&[0, 1], &[0, -1]), &[1.0, 1.0])] {
+        let error = with(of, y).unwrap_err().to_string();
+        assert!(error.contains("levenberg_marquardt_schur") && error.contains("implicit.rs"), "{error}");
+    }
+    for (of, y) in [((&[0, 1][..], &[0][..]), &[1.0, 1.0][..]), ((&[0, 1], &[0, 1]), &[1.0])] {
+        let error = with(of, y).unwrap_err().to_string();
+        assert!(error.contains("implicit.rs"), "{error}");
     }
 }

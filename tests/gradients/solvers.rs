@@ -34,6 +34,11 @@ fn of_odeint(a: V) -> S {
     sum_all(odeint(accurate(), &animals(), take(2, a) + 0.5, times(a), a).y.sin())
 }
 
+/// The same by the adjoint equation.
+fn of_odeint_adjoint(a: V) -> S {
+    sum_all(odeint_adjoint(accurate(), &animals(), take(2, a) + 0.5, times(a), a).y.sin())
+}
+
 /// By the parameter of the function, and by both ends.
 fn of_quad(a: V) -> S {
     quad(accurate_parts(), |x: Exp<f64>| (x * x * a.at(0)).sin() * (a.at(1) - x), a.at(2) * -0.3, a.at(3) * 4.0).value
@@ -54,13 +59,33 @@ fn of_adam(a: V) -> S {
 #[test]
 fn derivatives() {
     let a = parameters();
-    for (name, f) in [("odeint", of_odeint as fn(V) -> S), ("quad", of_quad), ("adam", of_adam)] {
+    let all = [
+        ("odeint", of_odeint as fn(V) -> S),
+        ("odeint_adjoint", of_odeint_adjoint),
+        ("quad", of_quad),
+        ("adam", of_adam),
+    ];
+    for (name, f) in all {
         let first = check_grad(afun(f), &a).unwrap();
         assert!(first.agrees(), "{name}: {first}");
         let second = check_grad(afun(|a: V| sum(call(grad(afun(f)), a).sin())), &a).unwrap();
         assert!(second.agrees(), "{name}, second order: {second}");
         both_modes_agree(name, f, &a, 1e-10);
     }
+}
+
+/// The adjoint equation has the derivative of the steps, up to the accuracy of both; also for lanes with steps of their own, and for a single time.
+#[test]
+fn adjoint_equations() {
+    let both = |a: V| (call(grad(afun(of_odeint)), a), call(grad(afun(of_odeint_adjoint)), a));
+    let a = Array::matrix(3, 4, vec![1.0, 0.4, 0.9, 0.35, 2.0, 1.0, 0.1, 0.5, 0.3, 0.1, 3.0, 1.5]).unwrap();
+    let (by_steps, by_equation) = run(afun(|a: Acc<Matrix<f64>>| vmap(both, a)), &a).unwrap();
+    for (x, y) in by_steps.as_slice().iter().zip(by_equation.as_slice()) {
+        assert!((x - y).abs() < 1e-8 * (1.0 + x.abs()), "{by_steps:?} {by_equation:?}");
+    }
+    let start =
+        afun(|y: V| sum(slice((0, All), odeint_adjoint(accurate(), &animals(), take(2, y), fill(1, 0.5), y).y)));
+    assert_eq!(run(grad(&start), &parameters()).unwrap().to_vec(), [1.0, 1.0, 0.0, 0.0]);
 }
 
 /// SciPy's `solve_ivp` with DOP853 and the tolerance 1e-13.

@@ -130,3 +130,23 @@ fn the_generator_makes_the_files_that_ship() {
     }
     assert!(example("generate_adbench").is_file());
 }
+
+/// A scene has its observations, cameras and points; after an adjustment, only the noise of half a pixel is left.
+#[test]
+fn a_scene_is_adjusted() {
+    let numbers = ["5", "40", "160"];
+    let output = run_example("generate_adbench", &["scene", numbers[0], numbers[1], numbers[2]]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().next(), Some("5 40 160"));
+    let columns: Vec<usize> = text.lines().skip(1).map(|line| line.split(' ').count()).collect();
+    assert_eq!(columns, [vec![4; 160], vec![11; 5], vec![3; 40]].concat());
+
+    let output = run_example("adjust", &[numbers[0], numbers[1], numbers[2], "20"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let half: f64 =
+        text.split("half of squares ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap();
+    // 320 numbers with 175 unknowns, of which 7 change nothing.
+    let expected = 0.5 * 0.25 * f64::from(320 - (175 - 7));
+    assert!((half / expected - 1.0).abs() < 0.5, "{text}");
+    assert_eq!(run_example("adjust", &["1", "2", "3"]).status.code(), Some(2));
+}

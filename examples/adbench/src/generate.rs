@@ -25,6 +25,12 @@ impl Lcg {
         (sum * 1e6).round() / 1e6
     }
 
+    /// A whole number from 0 to `n` - 1, where n is positive and at most 2³².
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (((self.0 >> 32) * n as u64) >> 32) as usize
+    }
+
     fn normals(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| self.normal()).collect()
     }

@@ -11,6 +11,7 @@ mod gmm_file;
 mod lines;
 mod memory;
 mod report;
+mod scene;
 
 pub use ba_file::BaFile;
 pub use command_line::{Command, Options, Precision, parse_args};
@@ -19,3 +20,4 @@ pub use generate::{Lcg, generate_ba, generate_gmm};
 pub use gmm_file::GmmFile;
 pub use memory::{available_memory, ba_bytes, check_memory};
 pub use report::{BaReport, GmmReport, SparseReport, exit_code, median_ms, print_line, timed};
+pub use scene::{Scene, generate_scene};
