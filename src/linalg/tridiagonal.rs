@@ -6,8 +6,8 @@ use crate::repr::Agreement;
 use crate::surface::{agree, attributed};
 use crate::types::{Floating, Shape};
 use crate::{
-    Acc, Afun, Exp, Scalar, Vector, afun, call, cond, custom_vjp, generate, index_head, index_tail, map_accum_l,
-    map_accum_r, shape, unit,
+    Afun, Exp, Vector, afun, call, cond, custom_vjp, generate, index_head, index_tail, map, scanl1, scanr1, shape,
+    zip_with,
 };
 use std::panic::Location;
 
@@ -59,21 +59,35 @@ fn solver<T: Floating>(orders: usize) -> Afun<(Vector<T>, Vector<T>, Vector<T>, 
     })
 }
 
+/// NOTE [Eliminations as scans]: Thomas's algorithm is three recurrences: the factors `c = upper / (diagonal - lower c)`, the right side, and the solution from the last
+/// number back. The first one is a quotient of linear functions, `(0 c + upper) / (-lower c + diagonal)`, the others are linear functions. Such functions,
+/// one after the other, are one again, whose matrix is the product. So each is a scan: the rows of a batch are done in parallel, each along
+/// its memory, and a long row in parts. A quotient stays the same if its matrix is multiplied by a number, which keeps it from overflowing.
 fn solution<T: Floating>(lower: V<T>, diagonal: V<T>, upper: V<T>, b: V<T>) -> V<T> {
-    type S<T> = Acc<Scalar<T>>;
     let n = b.len();
-    let lower = generate(n, |i: Exp<i64>| cond(i.gt(0), lower.at(i), zero::<T>()));
-    let upper = generate(n, |i: Exp<i64>| cond(i.lt(n - 1), upper.at(i), zero::<T>()));
-    let eliminate = |(c, d): (S<T>, S<T>), (lower, diagonal, upper, b): (S<T>, S<T>, S<T>, S<T>)| {
-        let pivot = diagonal - lower * c;
-        let next = (upper / pivot, (b - lower * d) / pivot);
-        (next, next)
+    let lower = |i: Exp<i64>| cond(i.gt(0), lower.at(i), zero::<T>());
+    let quotients = generate(n, |i: Exp<i64>| {
+        let upper = cond(i.lt(n - 1), upper.at(i), zero::<T>());
+        (zero::<T>(), upper, -lower(i), diagonal.at(i))
+    });
+    let product = |(a, b, c, d): Square<T>, (e, f, g, h): Square<T>| {
+        let all = [e * a + f * c, e * b + f * d, g * a + h * c, g * b + h * d];
+        let largest = all.into_iter().map(Exp::abs).reduce(Exp::max).expect("four numbers");
+        let [a, b, c, d] = all.map(|x| x / largest);
+        (a, b, c, d)
     };
-    let insert = |x: S<T>, (c, d): (S<T>, S<T>)| {
-        let x = d - c * x;
-        (x, x)
-    };
-    let none = || unit(zero::<T>());
-    let rows = map_accum_l(eliminate, (none(), none()), (lower, diagonal, upper, b)).1;
-    map_accum_r(insert, none(), rows).1
+    let c = map(|(_, x, _, y): Square<T>| x / y, scanl1(product, quotients));
+    let steps = generate(n, |i: Exp<i64>| {
+        let pivot = diagonal.at(i) - lower(i) * c.at((i - 1).max(0));
+        (-lower(i) / pivot, b.at(i) / pivot)
+    });
+    let then = |(a, b): Linear<T>, (c, d): Linear<T>| (c * a, c * b + d);
+    let second = |(_, x): Linear<T>| x;
+    let d = map(second, scanl1(then, steps));
+    map(second, scanr1(|x, y| then(y, x), zip_with(|c: Exp<T>, d: Exp<T>| (-c, d), c, d)))
 }
+
+/// A matrix, row by row.
+type Square<T> = (Exp<T>, Exp<T>, Exp<T>, Exp<T>);
+/// The factor and the number that a linear function adds.
+type Linear<T> = (Exp<T>, Exp<T>);

@@ -257,6 +257,37 @@ fn batches() {
     assert_eq!((&l.shape()[..], &d.shape()[..], &x.shape()[..]), (&[0, 2, 3, 3][..], &[0, 2][..], &[0, 2, 3][..]));
 }
 
+/// A long system is solved in parts, and sums of powers of its diagonal overflow.
+#[test]
+fn a_long_tridiagonal_system() {
+    fn check<T: Floating>(backend: &str, n: usize, sizes: [T; 2], largest: impl Fn(T) -> f64) {
+        let program = afun(|d: Acc<Scalar<T>>, n: Acc<Scalar<i64>>| {
+            let number = |i: Exp<i64>, k: i64| (i * 7 + k).cast::<T>().sin();
+            let of = |k: i64| generate(the(n), move |i: Exp<i64>| number(i, k));
+            let (lower, upper, x) = (of(1), of(2), of(3));
+            let diagonal = generate(the(n), |i: Exp<i64>| (number(i, 4) + lit::<T>(3.0)) * the(d));
+            let before = generate(the(n), |i: Exp<i64>| cond(i.gt(0), x.at((i - 1).max(0)), lit::<T>(0.0)));
+            let after =
+                generate(the(n), |i: Exp<i64>| cond(i.lt(the(n) - 1), x.at((i + 1).min(the(n) - 1)), lit::<T>(0.0)));
+            let b = lower * before + diagonal * x + upper * after;
+            maximum(map(|e: Exp<T>| e.abs(), solve_tridiagonal(lower, diagonal, upper, b) - x))
+        });
+        for d in sizes {
+            let arguments = (&Array::scalar(d), &Array::scalar(n as i64));
+            let worst = match backend {
+                "native" => run(&program, arguments),
+                _ => run_with(&Interpreter, &program, arguments),
+            };
+            let worst = largest(worst.unwrap().item());
+            assert!(worst < 1.0, "{backend}, {n} rows: {worst}");
+        }
+    }
+    for (backend, n) in [("native", 100_000), ("native", 1), ("interpreter", 3_000)] {
+        check(backend, n, [1.0, 1e100], |x: f64| x / 1e-13);
+        check(backend, n, [1.0, 1e10], |x: f32| f64::from(x) / 1e-5);
+    }
+}
+
 /// First and second derivatives agree with differences, and the first ones in both modes.
 #[track_caller]
 fn derivatives(n: usize, m: usize, f: impl Fn(M) -> S + Copy) {
