@@ -113,7 +113,9 @@ long_tests() {
 # Programs that no run had before.
 new_seeds() {
   echo "ACCEL_REVISION=$revision, long random tests with ACCEL_RANDOM_SEED=$seed"
-  local new=(env ACCEL_REVISION="$revision" ACCEL_RANDOM_SEED="$seed" ACCEL_RANDOM_SECONDS=20 "${tests[@]}")
+  local seconds=20
+  [ "${CI:-}" != true ] || seconds=10
+  local new=(env ACCEL_REVISION="$revision" ACCEL_RANDOM_SEED="$seed" ACCEL_RANDOM_SECONDS="$seconds" "${tests[@]}")
   run "${new[@]}" --test random -- --ignored many --skip many_opencl
   # A third of the programs, another one for each revision. With CI=true, what it finds does not count, and it takes minutes.
   [ "${CI:-}" = true ] || run env ACCEL_REVISION="$revision" "${tests[@]}" --test backends -- --exact opencl::conformance
