@@ -43,11 +43,10 @@ use crate::optimize::facts::poly::{Poly, Sym};
 use crate::optimize::facts::shape_analysis::{Inequality, Node, Premises, Ranges};
 use crate::optimize::fuse::fused_program::{NewReduction, Pass, Permute};
 use crate::optimize::fuse::reshapes;
-use crate::optimize::fuse::rewrites::{SCATTER, SCATTERED_PRODUCTS, SUMS_BEFORE_SCATTERS};
+use crate::optimize::fuse::rewrites::{SCATTER, SCATTERED_PRODUCTS};
 use crate::optimize::fuse::target_decisions::{decide, decided};
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, code_of};
 use crate::optimize::sums::scattered_products::scattered_products;
-use crate::optimize::sums::sums_before_scatters::{Rest, summed_first};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op2};
 use accel_core::repr::{Agreement, MAX_EXTENT, Scalar, ScalarType};
@@ -89,18 +88,9 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let target = pass.preview(p.target, &p.source);
     if !pass.rewrites(SCATTER, site, |pass| is_replaced(pass, &p, &target, site))
         && !pass.rewrites(SCATTERED_PRODUCTS, site, |pass| scattered_products(pass, &p, site))
-        && !pass.rewrites(SUMS_BEFORE_SCATTERS, site, |pass| is_summed_first(pass, &p, &target, site))
     {
         scattered(pass, p, target, site);
     }
-}
-
-/// Emits sums, and the scatter of them. Returns whether there are any.
-fn is_summed_first(pass: &mut Pass, p: &Permute, target: &Cleaned, site: SiteId) -> bool {
-    let Some(Rest { source, target, element }) = summed_first(pass, p, target, site) else { return false };
-    let extents = code_of(&mut pass.facts, &source);
-    permute(pass, Permute { extents, source, target: &target, element: &element, ..p.clone() }, site);
-    true
 }
 
 /// Emits the statements that gather what a permute scatters. Returns whether there are such.

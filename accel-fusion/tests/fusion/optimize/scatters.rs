@@ -54,29 +54,6 @@ fn what_is_read_from_memory_stays_a_scatter() {
 }
 
 #[test]
-fn elements_with_the_same_target_are_added_before_they_are_scattered() {
-    // To a row that only the program knows, from all other rows, as in the adjoint of an elimination.
-    let target = "x2: i64 = 0; x3: i64 = a2[x2] @0 inside; x4: bool = x0 != x3; x5: i64 = if x4 { -> x3 } else { -> x2 } -> x4, x5, x1";
-    let some = scatter(2, 2, target);
-    let all = scatter(2, 2, "x2: i64 = 0; x3: i64 = a2[x2] @0 inside; x4: bool = true -> x4, x3, x1");
-    // An element, not a row.
-    let one = scatter(2, 2, "x2: i64 = 0; x3: i64 = a2[x2] @0 inside; x4: bool = true -> x4, x3, x2");
-    for c in [&some, &all, &one] {
-        let text = c.text();
-        let (sums, scattered) = text.split_once("= permute").expect("a permute");
-        assert!(sums.contains("= reduce") && !scattered.contains("x1: i64 = extent a0 1"), "{text}");
-        for (n, m) in [(3, 3), (2, 4), (1, 2), (0, 2), (2, 0), (4, 1)] {
-            c.agrees(&[floats(&[n, m]), floats(&[3, 4]), ints(&[1, 0, 1])]);
-        }
-        // The row is none of the target.
-        c.agrees(&[floats(&[2, 2]), floats(&[1, 2]), ints(&[1])]);
-        c.agrees(&[floats(&[0, 2]), floats(&[1, 2]), ints(&[1])]);
-    }
-    // The only element is not kept.
-    some.agrees(&[floats(&[1, 2]), floats(&[0, 2]), ints(&[0])]);
-}
-
-#[test]
 fn what_collides_in_one_dimension_stays_a_scatter() {
     // The target i + j.
     let c = scatter(1, 2, "x2: bool = true; x3: i64 = x0 + x1 -> x2, x3");
