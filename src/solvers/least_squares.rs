@@ -7,8 +7,8 @@ use crate::linalg::{cho_solve, cholesky, diagonal, eye, solve};
 use crate::surface::attributed;
 use crate::types::{Arrays, Floating, Tangent};
 use crate::{
-    Acc, Afun, Exp, IntoAcc, Scalar, Vector, afun, awhile, call, cond, dot, generate, jvp, lit, map, matmul, matvec,
-    norm, the, transpose, unit, vjp, vmap, zip_with,
+    Acc, Afun, Exp, IntoAcc, Matrix, Scalar, Vector, afun, awhile, call, cond, dot, generate, jvp, lit, map, matmul,
+    matvec, norm, the, transpose, unit, vjp, vmap, zip_with,
 };
 use std::panic::Location;
 
@@ -59,12 +59,7 @@ where
         let columns = vmap(column, eye::<T>(x.len()));
         let squares = matmul(columns, transpose(columns));
         let scale = positive(diagonal(squares));
-        let solve = move |damping: S<T>, slope: V<T>| {
-            let damped = generate(squares.shape(), |(i, k): (Exp<i64>, Exp<i64>)| {
-                squares.at((i, k)) + cond(i.eq(k), the(damping) * scale.at(i), lit::<T>(0.0))
-            });
-            cho_solve(cholesky(damped), slope)
-        };
+        let solve = move |damping: S<T>, slope: V<T>| cho_solve(cholesky(damped(squares, damping * scale)), slope);
         Normal { slope: matvec(columns, value), scale, solve }
     };
     let half = half_of_squares(f);
@@ -138,6 +133,13 @@ pub(super) fn half_of_squares<A: Arrays, T: Floating>(f: &Equations<A, T>) -> Af
 
 fn squared<T: Floating>(v: V<T>) -> S<T> {
     dot(v, v)
+}
+
+/// A matrix with something added to its diagonal.
+pub(super) fn damped<T: Floating>(squares: Acc<Matrix<T>>, added: V<T>) -> Acc<Matrix<T>> {
+    generate(squares.shape(), |(i, k): (Exp<i64>, Exp<i64>)| {
+        squares.at((i, k)) + cond(i.eq(k), added.at(i), lit::<T>(0.0))
+    })
 }
 
 /// What does not say how large a column is, is one.

@@ -1,7 +1,7 @@
 //! Least squares whose unknowns are of two kinds, by the Schur complement.
 
 use super::conjugate_gradients::conjugate_gradients;
-use super::least_squares::{Normal, descent, half_of_squares, positive};
+use super::least_squares::{Normal, damped, descent, half_of_squares, positive};
 use super::linear_systems::{Method, System};
 use super::minimise::{of_slope, products_of_hessian, slope_of};
 use super::{Equations, INNER, Minimum, ORDERS, S, Stop, V, epsilon, implicit};
@@ -234,12 +234,7 @@ fn sum_of_squares<T: Floating>(j: M<T>) -> V<T> {
 
 /// The inverses of positive definite matrices with something added to their diagonals.
 fn inverses<T: Floating>(blocks: Blocks<T>, added: M<T>) -> Blocks<T> {
-    let inverse = |(block, added): (M<T>, V<T>)| {
-        let damped = generate(block.shape(), |(i, k): (Exp<i64>, Exp<i64>)| {
-            block.at((i, k)) + cond(i.eq(k), added.at(i), lit::<T>(0.0))
-        });
-        cho_solve(cholesky(damped), eye::<T>(added.len()))
-    };
+    let inverse = |(block, added): (M<T>, V<T>)| cho_solve(cholesky(damped(block, added)), eye::<T>(added.len()));
     vmap(inverse, (blocks, added))
 }
 

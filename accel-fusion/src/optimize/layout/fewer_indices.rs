@@ -152,14 +152,10 @@ impl Space {
         let (mut b, all) = Builder::after(self.extents.clone());
         let mut own: Vec<Reg> = indices.iter().map(|p| all[p.index()]).collect();
         // A statement without elements reads nothing, so without another index, there are no values of these.
-        for (n, known) in
-            all.iter().zip(&self.known).enumerate().filter(|(p, _)| !indices.contains(&Reg::new(*p))).map(|x| x.1)
-        {
-            if known.is_none_or(|n| n < 1) {
-                let one = b.constant(Scalar::I64(1));
-                let is_there = b.index_op(Num2::Min, *n, one);
-                own[0] = b.index_op(Num2::Mul, own[0], is_there);
-            }
+        for p in code.param_regs().filter(|p| !indices.contains(p) && self.known[p.index()].is_none_or(|n| n < 1)) {
+            let one = b.constant(Scalar::I64(1));
+            let is_there = b.index_op(Num2::Min, all[p.index()], one);
+            own[0] = b.index_op(Num2::Mul, own[0], is_there);
         }
         let extents = restricted_to(&b.finish(own.clone()), own);
         let mut b = Builder::new(&index_types(indices.len()));
