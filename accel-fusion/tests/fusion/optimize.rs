@@ -15,6 +15,7 @@ mod scale;
 mod scans;
 mod scatters;
 mod selections;
+mod steps_of_batches;
 mod strided_products;
 mod sum_interchange;
 mod unequal;

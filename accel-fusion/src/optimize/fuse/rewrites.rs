@@ -5,7 +5,7 @@ use crate::optimize::facts::shape_analysis::{Assumptions, InputExtents};
 use accel_core::error::Result;
 
 /// The rewrites of fusion that can be switched off.
-pub(crate) const REWRITES: [&str; 10] = [
+pub(crate) const REWRITES: [&str; 12] = [
     REDUCED_IN_PLACE,
     PERMUTE_SUMS,
     PRODUCT_SUMS,
@@ -14,8 +14,10 @@ pub(crate) const REWRITES: [&str; 10] = [
     SELECTED_TERMS,
     SCATTER,
     SCATTERED_PRODUCTS,
+    SUMS_BEFORE_SCATTERS,
     CHAINS,
     SORTS,
+    STEPS,
 ];
 pub(crate) const REDUCED_IN_PLACE: &str = "reduced_in_place";
 pub(crate) const PERMUTE_SUMS: &str = "permute_sums";
@@ -25,8 +27,10 @@ pub(crate) const SUM_INTERCHANGE: &str = "sum_interchange";
 pub(crate) const SELECTED_TERMS: &str = "selected_terms";
 pub(crate) const SCATTER: &str = "scatter";
 pub(crate) const SCATTERED_PRODUCTS: &str = "scattered_products";
+pub(crate) const SUMS_BEFORE_SCATTERS: &str = "sums_before_scatters";
 pub(crate) const CHAINS: &str = "chains";
 pub(crate) const SORTS: &str = "sorts";
+pub(crate) const STEPS: &str = "steps";
 
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
 /// by what the extents imply.
@@ -37,7 +41,7 @@ pub(crate) struct Fusion<'a> {
     /// It assumes those conditions on the extents of the arguments that make the program simplest. The assumptions use the
     /// array numbers of the given program.
     pub assume: bool,
-    /// The target has fast products of matrices with any strides: NOTE [Strided products].
+    /// The target is a processor, with fast products of matrices with any strides (NOTE [Strided products]) and strips.
     pub strided: bool,
     /// The rewrites that are switched off.
     pub without: &'a [&'static str],
@@ -51,6 +55,7 @@ pub(crate) type StepCheck<'a> = dyn Fn(&str, &Program, &Verified<Program>, &dyn 
 impl Fusion<'_> {
     /// Whether a rewrite is not switched off, and makes sense for the target.
     pub fn does(&self, rewrite: &'static str) -> bool {
-        (self.strided || ![PRODUCT_SUMS, SCATTERED_PRODUCTS].contains(&rewrite)) && !self.without.contains(&rewrite)
+        (self.strided || ![PRODUCT_SUMS, SCATTERED_PRODUCTS, STEPS].contains(&rewrite))
+            && !self.without.contains(&rewrite)
     }
 }

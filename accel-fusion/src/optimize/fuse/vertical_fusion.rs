@@ -8,11 +8,12 @@ use crate::optimize::fuse::accumulators::{self, Accumulate};
 use crate::optimize::fuse::fused_program::{Arrays, Pass, Permute, Producer, State};
 use crate::optimize::fuse::reshapes;
 use crate::optimize::fuse::rewrites::{
-    CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SELECTED_TERMS, SUM_BY_ROWS, SUM_INTERCHANGE,
+    CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SELECTED_TERMS, STEPS, SUM_BY_ROWS, SUM_INTERCHANGE,
 };
 use crate::optimize::fuse::scatter;
 use crate::optimize::fuse::split_columns::used_as_whole;
 use crate::optimize::loops::loop_rows::is_natural;
+use crate::optimize::loops::steps_of_batches::{self, Loop};
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, Producers};
 use crate::optimize::sums::permute_sums;
 use crate::optimize::sums::product_sums;
@@ -92,7 +93,8 @@ impl Pass<'_> {
         self.open(|pass| deep(|| b.stmts.iter().for_each(|s| pass.stmt(s))))
     }
 
-    fn stmt(&mut self, s: &Stmt) {
+    /// Moves a statement into its consumers, or emits it.
+    pub fn stmt(&mut self, s: &Stmt) {
         match &s.op {
             Op::Literal { to, .. } => {
                 self.facts.declare_given(*to);
@@ -327,6 +329,10 @@ impl Pass<'_> {
         let number = self.number_of_steps(trips, site);
         self.known.steps.extend(row.zip(number.clone()));
         let number = number.filter(is_natural);
+        let known = Loop { to, init: &init, trips, row, body };
+        if self.rewrites(STEPS, site, |p| steps_of_batches::unrolled(p, &known, number.as_ref(), site)) {
+            return;
+        }
         let kept = if first.is_some_and(|a| self.changing.contains(&a)) {
             None
         } else {

@@ -2,5 +2,6 @@
 
 pub mod hoisted_checks;
 pub mod loop_rows;
+pub mod steps_of_batches;
 pub mod tapes;
 pub mod updates;
