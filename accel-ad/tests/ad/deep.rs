@@ -1,7 +1,7 @@
-//! Tests of derivatives of programs 10,000 deep: they are generated, checked, run and dropped on a small stack, in time
+//! Tests of derivatives of programs 4,000 deep: they are generated, checked, run and dropped on a small stack, in time
 //! proportional to their size.
 
-#[path = "../../../accel-core/tests/core/deep_programs/mod.rs"]
+#[path = "../../../tests/core/deep_programs/mod.rs"]
 mod deep_programs;
 
 use accel_ad::{jvp, vjp};
@@ -85,5 +85,5 @@ fn duals_of_nested_loops_compute_no_more_than_the_program_again() {
 #[test]
 #[ignore = "takes minutes without optimisation: scripts/test.sh runs it"]
 fn very_deep_programs_have_derivatives() {
-    programs().iter().for_each(|p| on_a_small_stack(|| check(p, 10_000)));
+    programs().iter().for_each(|p| on_a_small_stack(|| check(p, 4_000)));
 }

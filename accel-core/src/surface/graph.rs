@@ -104,6 +104,11 @@ fn with_session<R>(f: impl FnOnce(&mut Vec<Session>) -> R) -> Option<R> {
         .flatten()
 }
 
+/// Whether this thread records a program.
+pub(crate) fn is_recording() -> bool {
+    with_session(|_| ()).is_some()
+}
+
 /// Adds nodes to the innermost session and resolves the handles to which they refer.
 pub(crate) struct Builder<'a> {
     session: &'a mut Session,

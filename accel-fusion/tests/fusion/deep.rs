@@ -9,7 +9,7 @@ use accel_fusion::pipeline::{compute_operands, dissolve, lower, optimize, strips
 use accel_fusion::simplify;
 use accel_fusion::strip::defined_by_strips;
 
-const DEPTH: usize = 10_000;
+const DEPTH: usize = 4_000;
 
 fn program(p: &Deep, n: usize) -> Verified<Program> {
     parse(&(p.text)(n)).and_then(Verified::new).unwrap_or_else(|e| panic!("{}: {e}", p.name))

@@ -5,9 +5,9 @@ extern crate accel_core as accel;
 
 mod deep;
 mod deep_kernels;
-#[path = "../../../accel-core/tests/core/deep_programs/mod.rs"]
+#[path = "../../../tests/core/deep_programs/mod.rs"]
 mod deep_programs;
-#[path = "../../../accel-core/tests/core/growth/mod.rs"]
+#[path = "../../../tests/core/growth/mod.rs"]
 mod growth;
 mod kernel;
 mod optimize;

@@ -5,7 +5,7 @@ mod deep;
 #[path = "../../../accel-fusion/tests/fusion/deep_kernels/mod.rs"]
 mod deep_kernels;
 mod failing_passes;
-#[path = "../../../accel-core/tests/core/growth/mod.rs"]
+#[path = "../../../tests/core/growth/mod.rs"]
 mod growth;
 mod kernels;
 mod nontemporal;

@@ -71,9 +71,9 @@ pub fn all(backend: &dyn Backend) -> usize {
     run(1, backend, false)
 }
 
-/// [`all`] with a third of the programs, another one for each revision: for devices whose compilers are slow.
+/// [`all`] with a fifth of the programs, another one for each revision: for devices whose compilers are slow.
 #[allow(dead_code, reason = "each test program uses a part")]
-pub fn third(backend: &dyn Backend) -> usize {
+pub fn fifth(backend: &dyn Backend) -> usize {
     run(1, backend, true)
 }
 
@@ -84,13 +84,13 @@ pub fn all_in_parallel(backend: &dyn Backend) -> usize {
     run(available_parallelism().map_or(1, NonZero::get), backend, false)
 }
 
-/// Runs all groups in this number of threads, with all of their programs or a third.
-fn run(threads: usize, backend: &dyn Backend, third: bool) -> usize {
+/// Runs all groups in this number of threads, with all of their programs or a fifth.
+fn run(threads: usize, backend: &dyn Backend, part: bool) -> usize {
     let (next, count, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(vec![]));
     let covered = Mutex::new(BTreeSet::new());
     let work = || {
         while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
-            let suite = Suite::new(backend, third);
+            let suite = Suite::new(backend, part);
             if catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err() {
                 failed.lock().unwrap().push(*name);
             }

@@ -1,6 +1,6 @@
 //! The programs of the article and two of GradBench: reverse mode = forward mode = finite differences.
 
-#[path = "../../../benches/dual/src/programs.rs"]
+#[path = "../../benches/dual/src/programs.rs"]
 #[allow(dead_code)]
 mod programs;
 
