@@ -5,7 +5,7 @@
 //! `strip`): they are executed for some matrices at a time, in a cache and on all cores, and what they decide by the number of the
 //! step is decided here. A small state that is no batch stays a loop, in a frame.
 
-use crate::kernel::{ArrayId, ArrayInfo, Block, Op, SiteId, Trips};
+use crate::kernel::{ArrayId, ArrayInfo, Block, Op, SiteId, Trips, walk};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::fuse::fused_program::Pass;
 use crate::optimize::loops::tapes::single::{Code, single};
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// The largest number of statements of all steps: that of a strip.
 const STATEMENTS: usize = 40;
+/// The largest number of instructions of all steps, for which a C compiler takes a second. Chosen.
+const INSTRUCTIONS: usize = 2000;
 /// The largest number of elements that belong to a lane of the batch. A strip of larger ones does not fit into a cache. Chosen.
 const LANE: i64 = 256;
 
@@ -37,7 +39,9 @@ pub fn unrolled(pass: &mut Pass, l: &Loop, steps: Option<&Poly>, site: SiteId) -
     let stmts = &l.body.0.stmts;
     // The statements are counted after the first round, which joins them.
     let is_first = pass.known.before.statements == 0;
-    let are_few = usize::try_from(n).is_ok_and(|n| n.saturating_mul(stmts.len()) <= STATEMENTS);
+    let size: usize = l.body.0.walk().flat_map(|s| s.op.scalar_fns()).map(|(_, code)| walk(&code.instrs).count()).sum();
+    let are_few = usize::try_from(n)
+        .is_ok_and(|n| n.saturating_mul(stmts.len()) <= STATEMENTS && n.saturating_mul(size) <= INSTRUCTIONS);
     if is_first
         || !are_few
         || l.to.len() != l.init.len()
