@@ -114,7 +114,7 @@ long_tests() {
 new_seeds() {
   echo "ACCEL_REVISION=$revision, long random tests with ACCEL_RANDOM_SEED=$seed"
   local seconds=20
-  [ "${CI:-}" != true ] || seconds=10
+  [ "${CI:-}" != true ] || seconds=5
   local new=(env ACCEL_REVISION="$revision" ACCEL_RANDOM_SEED="$seed" ACCEL_RANDOM_SECONDS="$seconds" "${tests[@]}")
   run "${new[@]}" --test random -- --ignored many --skip many_opencl
   # A fifth of the programs, another one for each revision. With CI=true, what it finds does not count, and it takes minutes.
