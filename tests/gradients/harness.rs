@@ -114,7 +114,7 @@ impl Tally {
     }
 }
 
-/// A further backend for a program: the one that the environment variable `ACCEL_ALSO_ON` names, or else, for a fifth of the
+/// A further backend for a program: the one that the environment variable `ACCEL_ALSO_ON` names, or else, for a tenth of the
 /// programs, the native backend with checked proofs.
 fn further(program: &Program) -> Option<Box<dyn Executable>> {
     let compile = |backend: &dyn Backend| Some(backend.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}")));
@@ -122,7 +122,7 @@ fn further(program: &Program) -> Option<Box<dyn Executable>> {
         return compile(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")));
     }
     let checked = || Native::with(Options { check: true, ..Options::from_env().unwrap() });
-    if is_chosen(program, 5) { compile(&checked()) } else { None }
+    if is_chosen(program, 10) { compile(&checked()) } else { None }
 }
 
 /// A compiled program.
