@@ -26,8 +26,6 @@
 //! | `fuse/common_statements` | computes equal arrays once |
 //! | `fuse/decisions` | decides once what is decided twice, and computes matrices in the branches that sum them |
 //! | `sums/scattered_products` | adds the products of sums where they belong |
-//! | `fuse/target_decisions` | what is decided where an element has a target |
-//! | `sums/sums_before_scatters` | adds elements with the same target before it scatters them |
 //! | `sums/permute_sums` | adds the elements of permutations where they belong |
 //! | `sums/product_sums` | sums of sums of products as one reduction |
 //! | `sums/selected_terms` | the one term of a sum that counts |

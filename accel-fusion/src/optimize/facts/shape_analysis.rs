@@ -631,10 +631,6 @@ impl Facts {
     pub fn enter(&mut self, steps: Poly) {
         self.steps.push(steps);
     }
-    /// Whether a loop that was entered has this number of steps. In its steps, it is positive.
-    pub fn is_number_of_steps(&self, n: &Poly) -> bool {
-        self.steps.contains(n)
-    }
     /// Leaves the innermost loop that was entered.
     pub fn leave(&mut self) {
         self.steps.pop();

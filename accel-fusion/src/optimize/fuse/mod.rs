@@ -10,5 +10,4 @@ pub mod reshapes;
 pub mod rewrites;
 pub mod scatter;
 pub mod split_columns;
-pub mod target_decisions;
 pub mod vertical_fusion;

@@ -5,7 +5,7 @@ use crate::optimize::facts::shape_analysis::{Assumptions, InputExtents};
 use accel_core::error::Result;
 
 /// The rewrites of fusion that can be switched off.
-pub(crate) const REWRITES: [&str; 12] = [
+pub(crate) const REWRITES: [&str; 11] = [
     REDUCED_IN_PLACE,
     PERMUTE_SUMS,
     PRODUCT_SUMS,
@@ -14,7 +14,6 @@ pub(crate) const REWRITES: [&str; 12] = [
     SELECTED_TERMS,
     SCATTER,
     SCATTERED_PRODUCTS,
-    SUMS_BEFORE_SCATTERS,
     CHAINS,
     SORTS,
     STEPS,
@@ -27,7 +26,6 @@ pub(crate) const SUM_INTERCHANGE: &str = "sum_interchange";
 pub(crate) const SELECTED_TERMS: &str = "selected_terms";
 pub(crate) const SCATTER: &str = "scatter";
 pub(crate) const SCATTERED_PRODUCTS: &str = "scattered_products";
-pub(crate) const SUMS_BEFORE_SCATTERS: &str = "sums_before_scatters";
 pub(crate) const CHAINS: &str = "chains";
 pub(crate) const SORTS: &str = "sorts";
 pub(crate) const STEPS: &str = "steps";

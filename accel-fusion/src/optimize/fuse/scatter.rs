@@ -38,18 +38,16 @@
 
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
-use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk};
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use crate::optimize::facts::poly::{Poly, Sym};
 use crate::optimize::facts::shape_analysis::{Inequality, Node, Premises, Ranges};
 use crate::optimize::fuse::fused_program::{NewReduction, Pass, Permute};
 use crate::optimize::fuse::reshapes;
-use crate::optimize::fuse::rewrites::{SCATTER, SCATTERED_PRODUCTS, SUMS_BEFORE_SCATTERS};
-use crate::optimize::fuse::target_decisions::{decide, decided};
+use crate::optimize::fuse::rewrites::{SCATTER, SCATTERED_PRODUCTS};
 use crate::optimize::scalar::scalar_cleanup::{Cleaned, ExecutionCount, code_of};
 use crate::optimize::sums::scattered_products::scattered_products;
-use crate::optimize::sums::sums_before_scatters::{Rest, summed_first};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op2};
+use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Agreement, MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,18 +87,9 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let target = pass.preview(p.target, &p.source);
     if !pass.rewrites(SCATTER, site, |pass| is_replaced(pass, &p, &target, site))
         && !pass.rewrites(SCATTERED_PRODUCTS, site, |pass| scattered_products(pass, &p, site))
-        && !pass.rewrites(SUMS_BEFORE_SCATTERS, site, |pass| is_summed_first(pass, &p, &target, site))
     {
         scattered(pass, p, target, site);
     }
-}
-
-/// Emits sums, and the scatter of them. Returns whether there are any.
-fn is_summed_first(pass: &mut Pass, p: &Permute, target: &Cleaned, site: SiteId) -> bool {
-    let Some(Rest { source, target, element }) = summed_first(pass, p, target, site) else { return false };
-    let extents = code_of(&mut pass.facts, &source);
-    permute(pass, Permute { extents, source, target: &target, element: &element, ..p.clone() }, site);
-    true
 }
 
 /// Emits the statements that gather what a permute scatters. Returns whether there are such.
@@ -310,6 +299,47 @@ fn all_kept(pass: &mut Pass, p: &Permute, target: &ScalarFn) -> Option<(ScalarFn
     let results = merge.iter().map(|m| m.0).collect();
     b.emit(Instr::If { cond, then: vec![].into(), otherwise: vec![].into(), merge });
     Some((b.finish(results), places))
+}
+
+/// The function with these comparisons decided.
+fn decided(code: &ScalarFn, decisions: &BTreeMap<Reg, bool>) -> ScalarFn {
+    let mut decided = code.clone();
+    walk_mut(&mut decided.instrs, |i| {
+        if let Instr::Op2(to, Op2::Cmp(_), ..) = i
+            && let Some(value) = decisions.get(to)
+        {
+            *i = Instr::Const(*to, Scalar::Bool(*value));
+        }
+    });
+    decided
+}
+
+/// Finds the comparisons that a condition decides if it has this value.
+fn decide(code: &ScalarFn, cond: Reg, value: bool, found: &mut BTreeMap<Reg, bool>) {
+    let constant = |r: Reg| {
+        walk(&code.instrs).find_map(|i| match i {
+            Instr::Const(to, Scalar::Bool(x)) if *to == r => Some(*x),
+            _ => None,
+        })
+    };
+    deep(|| match defined(code, cond) {
+        Some(Instr::Op1(_, Op1::Not, a)) => decide(code, *a, !value, found),
+        Some(Instr::Op2(_, Op2::Logic(logic), a, b)) if (*logic == Logic::And) == value => {
+            decide(code, *a, value, found);
+            decide(code, *b, value, found);
+        }
+        Some(Instr::Op2(_, Op2::Cmp(_), ..)) => _ = found.insert(cond, value),
+        Some(Instr::If { cond: decision, merge, .. }) => {
+            let Some((_, then, otherwise)) = merge.iter().find(|m| m.0 == cond) else { return };
+            let (then, otherwise) = (constant(*then), constant(*otherwise));
+            if then == Some(!value) {
+                decide(code, *decision, false, found);
+            } else if otherwise == Some(!value) {
+                decide(code, *decision, true, found);
+            }
+        }
+        _ => {}
+    })
 }
 
 /// What is known of integers if a comparison has this value.

@@ -6,4 +6,3 @@ pub mod product_sums;
 pub mod scattered_products;
 pub mod selected_terms;
 pub mod sum_interchange;
-pub mod sums_before_scatters;

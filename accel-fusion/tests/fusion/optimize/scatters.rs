@@ -53,52 +53,6 @@ fn what_is_read_from_memory_stays_a_scatter() {
     assert!(on(&c, &[3], &[2]) && on(&c, &[2], &[2]) && on(&c, &[3], &[1]));
 }
 
-/// As many steps as a0 has elements: each adds the products of all of them to a matrix of zeros with the extents of a1, at targets that
-/// `target` computes.
-fn scatter_in_loop(target: &str) -> Case {
-    optimized(
-        "a0: Array1<f64>, a1: Array2<f64>, a2: Array1<i64>",
-        &format!(
-            "a3: Array2<f64> = loop @0 extents () {{ x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }}
-               body (x0: i64, x1: i64) {{ x2: f64 = 0.0 -> x2 }}
-             a4: Array0<i64> = loop @0 extents () {{ -> }} body () {{ x0: i64 = extent a0 0 -> x0 }}
-             a5: Array2<f64> = times a4 a3 @0 row a6: Array0<i64> body {{
-               a7: Array2<f64> = permute a5 @0 sum
-                 extents () {{ x0: i64 = extent a0 0 -> x0, x0 }}
-                 target (x0: i64, x1: i64) {{ {target} }}
-                 element (x0: i64, x1: i64) {{ x2: f64 = a0[x0] @0 inside; x3: f64 = a0[x1] @0 inside; x4: f64 = x2 * x3 -> x4 }}
-                 comb (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
-               -> a7
-             }}
-             -> a5"
-        ),
-    )
-}
-
-#[test]
-fn loops_add_elements_with_the_same_target_before_they_scatter() {
-    // To a row that only the program knows, from all other rows, as in the adjoint of an elimination.
-    let row = "x2: i64 = a6[] @0 inside; x3: i64 = a2[x2] @0 inside";
-    let some = scatter_in_loop(&format!(
-        "{row}; x4: bool = x0 != x3; x5: i64 = if x4 {{ -> x3 }} else {{ -> x2 }} -> x4, x5, x1"
-    ));
-    let all = scatter_in_loop(&format!("{row}; x4: bool = true -> x4, x3, x1"));
-    // An element, not a row.
-    let one = scatter_in_loop(&format!("{row}; x4: bool = true -> x4, x3, x2"));
-    for c in [&some, &all, &one] {
-        let text = c.text();
-        let (sums, scattered) = text.split_once("= permute").expect("a permute");
-        assert!(sums.contains("= reduce") && !scattered.contains("x1: i64 = extent a0"), "{text}");
-        for n in 0..4 {
-            c.agrees(&[floats(&[n]), floats(&[3, 4]), ints(&[1, 0, 1])]);
-        }
-        // The row is none of the target.
-        c.agrees(&[floats(&[2]), floats(&[1, 2]), ints(&[1, 0])]);
-    }
-    // The only element is not kept.
-    some.agrees(&[floats(&[1]), floats(&[0, 2]), ints(&[0])]);
-}
-
 #[test]
 fn what_collides_in_one_dimension_stays_a_scatter() {
     // The target i + j.
