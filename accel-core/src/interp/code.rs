@@ -182,19 +182,13 @@ impl<'a> Machine<'a> {
             match instr {
                 Instr::Op1(op, to, a) => {
                     let x = r[*a];
-                    r[*to] = match op.eval(x) {
-                        Ok(y) => y,
-                        Err(e) => return Err(self.place.blame(e)),
-                    };
-                    self.look(next - 1, || *op, &[x], *to)?
+                    r[*to] = op.eval(x).map_err(|e| self.place.blame(e))?;
+                    self.look(next - 1, op, &[x], *to)?
                 }
                 Instr::Op2(op, to, a, b) => {
                     let (x, y) = (r[*a], r[*b]);
-                    r[*to] = match op.eval(x, y) {
-                        Ok(z) => z,
-                        Err(e) => return Err(self.place.blame(e)),
-                    };
-                    self.look(next - 1, || shown(*op), &[x, y], *to)?
+                    r[*to] = op.eval(x, y).map_err(|e| self.place.blame(e))?;
+                    self.look(next - 1, &shown(*op), &[x, y], *to)?
                 }
                 Instr::Move(to, a) => r[*to] = r[*a],
                 Instr::Jump(target) => {
@@ -225,9 +219,9 @@ impl<'a> Machine<'a> {
     }
 
     /// Shows the observer what the instruction `at` has computed.
-    fn look<F: Display>(&self, at: usize, function: impl FnOnce() -> F, operands: &[Scalar], to: Reg) -> Result<()> {
+    fn look(&self, at: usize, function: &impl Display, operands: &[Scalar], to: Reg) -> Result<()> {
         let Some(o) = &self.observer else { return Ok(()) };
-        let details = || (function().to_string(), self.place, o.steps(self.code.loops_around(at)));
+        let details = || (function.to_string(), self.place, o.steps(self.code.loops_around(at)));
         o.look(self.registers[to], operands, details)
     }
 

@@ -8,8 +8,8 @@
 use crate::kernel::{ArrayId, ArrayInfo, Block, Op, SiteId, Trips, walk};
 use crate::optimize::facts::poly::Poly;
 use crate::optimize::fuse::fused_program::Pass;
+use crate::optimize::layout::compact::Numbers;
 use crate::optimize::loops::tapes::single::{Code, single};
-use crate::optimize::loops::tapes::step::copy;
 use accel_core::ast::{Dir, deep};
 use accel_core::repr::ScalarType;
 use std::collections::BTreeMap;
@@ -61,22 +61,19 @@ pub fn unrolled(pass: &mut Pass, l: &Loop, steps: Option<&Poly>, site: SiteId) -
             let k = code.constant(if *dir == Dir::Left { k } else { n - 1 - k });
             single(own, code.done(k), site)
         });
-        for a in defined.iter().copied() {
-            let (info, dims) = (
-                pass.program.arrays[a].clone(),
-                (0..pass.program.arrays[a].rank).map(|_| pass.facts.unknown()).collect(),
-            );
-            names.insert(a, pass.array(info, dims));
+        for a in &defined {
+            let info = pass.program.arrays[*a].clone();
+            // The statement that defines it gives it its extents.
+            let dims = (0..info.rank).map(|_| pass.facts.unknown()).collect();
+            names.insert(*a, pass.array(info, dims));
         }
-        let step = copy(&mut pass.program, stmts.clone(), &mut names);
+        let next: Vec<ArrayId> = l.body.1.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
+        let mut step = l.body.0.clone();
+        Numbers::from(names).block(&mut step);
         deep(|| row.iter().chain(&step.stmts).for_each(|s| pass.stmt(s)));
-        let next = l.body.1.iter().map(|a| names.get(a).copied().unwrap_or(*a));
-        state = next.map(|a| pass.alias(a)).collect();
+        state = next.into_iter().map(|a| pass.alias(a)).collect();
     }
-    for (to, a) in l.to.iter().zip(state) {
-        let a = pass.alias(a);
-        pass.known.aliases.insert(*to, a);
-    }
+    pass.known.aliases.extend(l.to.iter().copied().zip(state));
     true
 }
 

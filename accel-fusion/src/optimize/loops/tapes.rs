@@ -24,7 +24,7 @@ mod blocks;
 pub(crate) mod numbers;
 mod readers;
 pub(crate) mod single;
-pub(crate) mod step;
+mod step;
 mod undo;
 mod users;
 mod views;
