@@ -151,19 +151,25 @@ pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
 
 /// `a + b` in every leaf of a tangent type, which has no discrete leaves.
 pub fn add<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
-    deep(|| {
-        fresh1(|n| match a.ty().view(n) {
-            TyView::Pair(_, _, q) => {
-                let (x, y) = (a.cast(q), b.cast(q));
-                Exp::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
-            }
-            TyView::Scalar(t) => match t.num() {
-                Some(t) => Exp::prim2(Prim2::Num(Num2::Add, t, Equal::refl()), a, b),
-                None => a.clone(),
-            },
-            TyView::Unit(_) => a.clone(),
-            TyView::Arr(..) | TyView::List(..) => unreachable!("only scalars are added here"),
-        })
+    fresh3(|x, y, t| {
+        let (x, y, t) = (name(x), name(y), name(t));
+        deep(|| add_(&a.cast_all(x, y, t), &b.cast_all(x, y, t))).cast_all(x.sym(), y.sym(), t.sym())
+    })
+}
+
+// Generic in lifetimes only, so that it is compiled once.
+fn add_<'x, 'y, 't>(a: &Exp<X<'x>, X<'y>, X<'t>>, b: &Exp<X<'x>, X<'y>, X<'t>>) -> Exp<X<'x>, X<'y>, X<'t>> {
+    fresh1(|n| match a.ty().view(n) {
+        TyView::Pair(_, _, q) => {
+            let (x, y) = (a.cast(q), b.cast(q));
+            Exp::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
+        }
+        TyView::Scalar(t) => match t.num() {
+            Some(t) => Exp::prim2(Prim2::Num(Num2::Add, t, Equal::refl()), a, b),
+            None => a.clone(),
+        },
+        TyView::Unit(_) => a.clone(),
+        TyView::Arr(..) | TyView::List(..) => unreachable!("only scalars are added here"),
     })
 }
 

@@ -61,19 +61,25 @@ impl<B, A> ACode<B, A> {
 
 /// Zero tangents with the shapes of `a`, which should be a variable or a component of a variable.
 pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    deep(|| {
-        fresh1(|n| match a.ty().view(n) {
-            TyView::Arr(_, t, q) => {
-                let dt = tan_ty(&t);
-                Acc::map(&fun1(&t, |_| zero(&dt)), &a.cast(q), None).cast(eq_tan(q).then(tan_arr()).sym())
-            }
-            TyView::Pair(_, _, q) => {
-                let a = a.cast(q);
-                Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-            }
-            TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
-            TyView::Scalar(_) | TyView::List(..) => unreachable!("array code has no scalar values"),
-        })
+    fresh2(|x, r| {
+        let (x, r) = (name(x), name(r));
+        deep(|| zeros_(&a.cast_env(x).cast(r))).cast_env(x.sym()).cast(eq_tan(r.sym()))
+    })
+}
+
+// Generic in lifetimes only, so that it is compiled once.
+fn zeros_<'x, 'r>(a: &Acc<X<'x>, X<'r>>) -> Acc<X<'x>, Tan<X<'r>>> {
+    fresh1(|n| match a.ty().view(n) {
+        TyView::Arr(_, t, q) => {
+            let dt = tan_ty(&t);
+            Acc::map(&fun1(&t, |_| zero(&dt)), &a.cast(q), None).cast(eq_tan(q).then(tan_arr()).sym())
+        }
+        TyView::Pair(_, _, q) => {
+            let a = a.cast(q);
+            Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+        }
+        TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
+        TyView::Scalar(_) | TyView::List(..) => unreachable!("array code has no scalar values"),
     })
 }
 

@@ -4,6 +4,7 @@
 //! lifetime: `fresh1(|n| ..)` provides a lifetime that is equal to no other one, so `X<'n>` can stand for one unknown
 //! type. Lifetimes are erased before code generation, so a pass that recurses over ever new names is compiled only
 //! once. An equation [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning. [`name`] gives any type a name.
+//! Where callers choose the types, a pass first gives them names, and so is compiled once, too, with all that it calls.
 
 use frunk::HCons;
 use std::marker::PhantomData;

@@ -7,9 +7,11 @@ use frunk::{HCons, HNil};
 
 /// Whether scalar code reads an element of an array that depends on the lane, or adds to one.
 pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
-    fn below<E, A, P, T>(f: &Exp<HCons<P, E>, A, T>, s: Scope) -> bool {
-        fresh2(|n, m| needs_lane(&f.cast_env(name(n)).cast(name(m)), s))
-    }
+    fresh2(|n, m| needs_lane_(&e.cast_all(name(n), Equal::refl(), name(m)), s))
+}
+
+// Generic in lifetimes only, so that it is compiled once.
+fn needs_lane_<'e, 't, A>(e: &Exp<X<'e>, A, X<'t>>, s: Scope) -> bool {
     struct Reads<'s, 'b> {
         s: Scope<'s, 'b>,
         found: bool,
@@ -26,7 +28,10 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
         fresh2(|n, c| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
                 let CustomExp { function, pushforward, pullback } = &c.functions;
-                needs_lane(&c.arg, s) || below(function, s) || below(pushforward, s) || below(pullback, s)
+                needs_lane(&c.arg, s)
+                    || needs_lane(function, s)
+                    || needs_lane(pushforward, s)
+                    || needs_lane(pullback, s)
             }
             ExpView::Const(_) | ExpView::Var(_) => false,
             ExpView::Let(b, body, _) => needs_lane(&b, s) || needs_lane(&body, s),
@@ -52,6 +57,19 @@ pub fn needs_lane<E, A, T>(e: &Exp<E, A, T>, s: Scope) -> bool {
 /// The new scalar code. `lane` is the lane for which it is computed; `None` for code that does not [need](needs_lane) it. Inside of
 /// arrays that became scalars, it is a pair of this and the value of the [last variable](Form::Scalar) that did.
 pub fn code<'b, E, A, T, L>(e: &Exp<E, A, T>, lane: Option<&Exp<E, X<'b>, L>>, s: Scope<'_, 'b>) -> Exp<E, X<'b>, T> {
+    fresh3(|n, m, k| {
+        let (env, t, l) = (name(n), name(m), name(k));
+        let lane = lane.map(|lane| lane.cast_all(env, Equal::refl(), l));
+        code_(&e.cast_all(env, Equal::refl(), t), lane.as_ref(), s).cast_all(env.sym(), Equal::refl(), t.sym())
+    })
+}
+
+// Generic in lifetimes only, so that it is compiled once: with all that it calls it was a third of this crate's code.
+fn code_<'b, 'e, 't, 'l, A>(
+    e: &Exp<X<'e>, A, X<'t>>,
+    lane: Option<&Exp<X<'e>, X<'b>, X<'l>>>,
+    s: Scope<'_, 'b>,
+) -> Exp<X<'e>, X<'b>, X<'t>> {
     deep(|| {
         fresh4(|n, c, g, h| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
@@ -184,10 +202,7 @@ fn function<'b, B, E, A, T, L>(
     lane: Option<&Exp<E, X<'b>, L>>,
     s: Scope<'_, 'b>,
 ) -> Exp<HCons<B, E>, X<'b>, T> {
-    fresh2(|n, m| {
-        let (q, t) = (name(n), name(m));
-        under(&f.cast_env(q).cast(t), q.sym(), lane, s).cast(t.sym())
-    })
+    under(f, Equal::refl(), lane, s)
 }
 
 struct Parts<'l, 's, 'b, E, L> {

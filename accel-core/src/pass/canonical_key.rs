@@ -204,14 +204,15 @@ impl<N> Tokens<'_, N> {
     where
         N: Names<A>,
     {
-        deep(|| fresh1(|n| self.view(e, &e.view(n))))
+        fresh2(|n, t| deep(|| self.exp_(&e.cast_all(name(n), Equal::refl(), name(t)))))
     }
 
-    fn view<E, A, T>(&mut self, e: &Exp<E, A, T>, view: &ExpView<'_, E, A, T>)
+    // Generic in lifetimes only, but for the array environment.
+    fn exp_<'e, 't, A>(&mut self, e: &Exp<X<'e>, A, X<'t>>)
     where
         N: Names<A>,
     {
-        match view {
+        fresh1(|n| match &e.view(n) {
             ExpView::Const(v) => {
                 self.out.extend([0, v.scalars().len() as u64]);
                 self.out.extend(v.scalars().iter().flat_map(|s| [s.ty() as u64, s.bits()]));
@@ -250,7 +251,7 @@ impl<N> Tokens<'_, N> {
             }
             ExpView::Op(op) if self.names.accepts(op) => self.op(op),
             ExpView::Op(_) => self.failed = true,
-        }
+        })
     }
 
     fn op<E, A, T>(&mut self, op: &ExpOp<'_, E, A, T>)

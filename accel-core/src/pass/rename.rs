@@ -78,6 +78,14 @@ impl<A, A2> Variables<A, A2> for Renaming<A, A2> {
 
 /// The expression with every array variable replaced.
 pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) -> Exp<E, A2, T> {
+    fresh2(|n, m| {
+        let (env, t) = (name(n), name(m));
+        rename_arrays_(&e.cast_all(env, Equal::refl(), t), to).cast_all(env.sym(), Equal::refl(), t.sym())
+    })
+}
+
+// Generic in lifetimes only, but for the array environments.
+fn rename_arrays_<'e, 't, A, A2>(e: &Exp<X<'e>, A, X<'t>>, to: &impl Variables<A, A2>) -> Exp<X<'e>, A2, X<'t>> {
     deep(|| {
         fresh2(|n, c| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
@@ -124,16 +132,10 @@ pub fn rename_arrays_of_custom<E, A, A2, P, T>(
     c: &CustomExp<E, A, P, T>,
     to: &impl Variables<A, A2>,
 ) -> CustomExp<E, A2, P, T> {
-    fn below<E, A, A2, B, T>(f: &Exp<HCons<B, E>, A, T>, to: &impl Variables<A, A2>) -> Exp<HCons<B, E>, A2, T> {
-        fresh2(|n, m| {
-            let (q, t) = (name(n), name(m));
-            rename_arrays(&f.cast_env(q).cast(t), to).cast_env(q.sym()).cast(t.sym())
-        })
-    }
     CustomExp {
-        function: below(&c.function, to),
-        pushforward: below(&c.pushforward, to),
-        pullback: below(&c.pullback, to),
+        function: rename_arrays(&c.function, to),
+        pushforward: rename_arrays(&c.pushforward, to),
+        pullback: rename_arrays(&c.pullback, to),
     }
 }
 

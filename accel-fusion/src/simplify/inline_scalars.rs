@@ -29,11 +29,12 @@ pub fn inline<E, A, T>(e: &Exp<E, A, T>, env: &Env<ExpF<E, A>, E>, stats: &mut S
 
 impl Uses {
     fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>, d: &Demand) {
-        deep(|| fresh1(|n| self.view(&e.view(n), d)))
+        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)), d)))
     }
 
-    fn view<E, A, T>(&mut self, e: &ExpView<'_, E, A, T>, d: &Demand) {
-        match e {
+    // Generic in lifetimes only, so that it is compiled once.
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>, d: &Demand) {
+        fresh1(|n| match &e.view(n) {
             ExpView::Const(_) => {}
             ExpView::Var(i) => self.used(i.depth(), d),
             ExpView::Let(b, body, _) => self.definition(
@@ -90,7 +91,7 @@ impl Uses {
                     self.exp(value, &Demand::All);
                 }
             },
-        }
+        })
     }
 }
 

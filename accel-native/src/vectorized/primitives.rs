@@ -113,7 +113,8 @@ struct Combine<'a> {
 }
 
 impl Combine<'_> {
-    fn each<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> Option<R>) -> Option<()> {
+    // The operator is called: a loop for each operator would be a third of this crate's code.
+    fn each<A: ColumnElt, R: ColumnElt>(self, f: &dyn Fn(A, A) -> Option<R>) -> Option<()> {
         let (new, is_first) = match self.new {
             New::First(new) => (A::elements(new)?, true),
             New::Second(new) => (A::elements(new)?, false),
@@ -134,10 +135,10 @@ impl Combine<'_> {
 impl Binary for Combine<'_> {
     type Out = Option<()>;
     fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
-        self.each(|a, b| Some(f(a, b)))
+        self.each(&|a, b| Some(f(a, b)))
     }
     fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<()> {
-        self.each(f)
+        self.each(&f)
     }
 }
 
@@ -150,7 +151,7 @@ struct Prefixes<'a, I> {
 }
 
 impl<I: Iterator<Item = (usize, usize)>> Prefixes<'_, I> {
-    fn each<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> Option<R>) -> Option<()> {
+    fn each<A: ColumnElt, R: ColumnElt>(self, f: &dyn Fn(A, A) -> Option<R>) -> Option<()> {
         let mut accumulated = A::from_scalar(self.first)?;
         let (elements, results) = (A::elements(self.column)?, A::elements_mut(self.results)?);
         for (from, to) in self.places {
@@ -167,10 +168,10 @@ impl<I: Iterator<Item = (usize, usize)>> Prefixes<'_, I> {
 impl<I: Iterator<Item = (usize, usize)>> Binary for Prefixes<'_, I> {
     type Out = Option<()>;
     fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
-        self.each(|a, b| Some(f(a, b)))
+        self.each(&|a, b| Some(f(a, b)))
     }
     fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<()> {
-        self.each(f)
+        self.each(&f)
     }
 }
 
