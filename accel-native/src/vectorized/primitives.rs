@@ -113,7 +113,7 @@ struct Combine<'a> {
 }
 
 impl Combine<'_> {
-    // The operator is called: a loop for each operator would be a third of this crate's code.
+    // The operator is called: a loop for each operator would be much code.
     fn each<A: ColumnElt, R: ColumnElt>(self, f: &dyn Fn(A, A) -> Option<R>) -> Option<()> {
         let (new, is_first) = match self.new {
             New::First(new) => (A::elements(new)?, true),
