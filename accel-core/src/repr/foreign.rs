@@ -10,7 +10,8 @@
 //! function has a derivative only by a rule of the program.
 //!
 //! A function treats one item. Under `vmap` it is called for each lane: the call has leading dimensions, and the function sees the
-//! items, in any order and in parallel.
+//! items, in any order and in parallel. A batched function treats all items in one call: its arguments and results have one more dimension,
+//! whose extent is the number of items.
 
 use super::array::{Column, ColumnPart, ColumnView, RawExtents};
 use super::{RawArray, ScalarType};
@@ -18,6 +19,7 @@ use crate::error::Error;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::iter::once;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,6 +68,7 @@ struct Inner {
     identity: u64,
     work: Box<Work>,
     adjoint: Option<fn() -> Foreign>,
+    is_batched: bool,
 }
 
 impl Foreign {
@@ -74,7 +77,15 @@ impl Foreign {
     where
         F: Fn(&[View], &mut [ViewMut]) -> Result<(), String> + Send + Sync + 'static,
     {
-        Foreign::with(name, work, None)
+        Foreign::with(name, work, None, false)
+    }
+
+    /// The function that does this work for a batch of items.
+    pub fn batched<F>(name: &'static str, work: F) -> Foreign
+    where
+        F: Fn(&[View], &mut [ViewMut]) -> Result<(), String> + Send + Sync + 'static,
+    {
+        Foreign::with(name, work, None, true)
     }
 
     /// A function that is linear, from one array to one array, of floating-point numbers. `adjoint` is the adjoint map, for the inner product
@@ -83,10 +94,10 @@ impl Foreign {
     where
         F: Fn(&[View], &mut [ViewMut]) -> Result<(), String> + Send + Sync + 'static,
     {
-        Foreign::with(name, work, Some(adjoint))
+        Foreign::with(name, work, Some(adjoint), false)
     }
 
-    fn with<F>(name: &'static str, work: F, adjoint: Option<fn() -> Foreign>) -> Foreign
+    fn with<F>(name: &'static str, work: F, adjoint: Option<fn() -> Foreign>, is_batched: bool) -> Foreign
     where
         F: Fn(&[View], &mut [ViewMut]) -> Result<(), String> + Send + Sync + 'static,
     {
@@ -98,7 +109,7 @@ impl Foreign {
             0 => hasher.finish() | 1,
             _ => NEXT.fetch_add(2, Ordering::Relaxed),
         };
-        Foreign(Arc::new(Inner { name, identity, work: Box::new(work), adjoint }))
+        Foreign(Arc::new(Inner { name, identity, work: Box::new(work), adjoint, is_batched }))
     }
     /// A function that cannot be called, in the place of one that is not known.
     pub fn unknown(name: &'static str) -> Foreign {
@@ -142,10 +153,17 @@ pub struct Call {
 }
 
 impl Call {
-    /// The calls for the items, in their order: the arguments and the results of each.
+    /// The calls for the items, in their order: the arguments and the results of each. For a batched function that is one call for all
+    /// items, if there are any.
     pub fn items<'a>(&self, from: &[View<'a>], to: Vec<ViewMut<'a>>) -> Vec<(Vec<View<'a>>, Vec<ViewMut<'a>>)> {
         let outer = to.first().map(|a| &a.extents).or(from.first().map(|a| &a.extents));
         let count = outer.map_or(1, |extents| extents[..self.lanes].iter().product());
+        if self.function.0.is_batched {
+            let with_items = |extents: &RawExtents| once(count).chain(extents[self.lanes..].iter().copied()).collect();
+            let from = from.iter().map(|a| View { extents: with_items(&a.extents), columns: a.columns.clone() });
+            let to = to.into_iter().map(|a| ViewMut { extents: with_items(&a.extents), columns: a.columns });
+            return (count > 0).then(|| (from.collect(), to.collect())).into_iter().collect();
+        }
         let size = |extents: &RawExtents| extents[self.lanes..].iter().product::<usize>();
         let mut items: Vec<_> = (0..count).map(|_| (vec![], vec![])).collect();
         for a in from {
@@ -167,7 +185,7 @@ impl Call {
         items
     }
 
-    /// Calls the function for one item, whose results are zeros.
+    /// Calls the function for one of the [items](Self::items), whose results are zeros.
     ///
     /// # Errors
     /// What the function says. A panic is an error, too.

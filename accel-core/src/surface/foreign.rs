@@ -8,6 +8,7 @@ use crate::array::Array;
 use crate::ast::ty::Repr;
 use crate::repr::foreign::{View, ViewMut};
 use crate::repr::{ArrayTuple, Call, Foreign, RawArray, RawTy};
+use crate::types::arrays::Listed;
 use crate::types::{Arrays, Elt};
 use std::fmt::Display;
 use std::panic::Location;
@@ -53,7 +54,7 @@ tuples! {
 /// program runs, and so is an error of `f` or a panic, with the name and the line of this call.
 ///
 /// The program is used as any other: it runs by itself, is called in other programs ([`call`](crate::afun::call)) also inside of loops, and
-/// under [`vmap`](super::vmap()) `f` is called for each row, in parallel on the native backend. Of OpenCL devices, arrays are copied to the
+/// under [`vmap`](super::vmap()) `f` is called for each row, in parallel on the native backend ([`foreign_batched`] is called once). Of OpenCL devices, arrays are copied to the
 /// host and back. `f` has to be pure: the same arguments give the same results, and nothing else happens. A call whose results nobody
 /// uses may be left out, and of equal calls one may be made.
 ///
@@ -93,8 +94,51 @@ where
     S: Shapes<R>,
     E: Display,
 {
-    let f = Foreign::new(name, move |from: &[View], to: &mut [ViewMut]| of_arrays(&f, from, to));
-    let call = Call { function: f, lanes: 0 };
+    program(Foreign::new(name, move |from: &[View], to: &mut [ViewMut]| of_arrays(&f, from, to)), shapes)
+}
+
+/// As [`foreign`], for a function that treats a batch of items in one call, such as a routine of a library for many small matrices.
+///
+/// `f` takes arguments with one more dimension than the program, the outermost one, and so are its results: item `k` of the results is
+/// made of item `k` of the arguments. By itself, the program calls it with one item. Under [`vmap`](super::vmap()) it is called once, with
+/// all rows; of nested ones, with the rows of all. It is not called with none. `shapes` says the shapes of the results of one item.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+/// let lengths = foreign_batched(
+///     "lengths",
+///     move |rows: Matrix<f64>| {
+///         let columns = rows.shape()[1].max(1);
+///         Ok::<_, Error>(Array::vector(rows.to_vec().chunks(columns).map(length).collect()))
+///     },
+///     |_: Acc<Vector<f64>>| (),
+/// );
+/// assert_eq!(run_with(&Interpreter, &lengths, &Array::vector(vec![3.0, 4.0]))?.item(), 5.0);
+/// let rows = Array::matrix(2, 2, vec![3.0, 4.0, 6.0, 8.0])?;
+/// assert_eq!(run_with(&Interpreter, &lengths.vmap(), &rows)?.as_slice(), [5.0, 10.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn foreign_batched<X, R, S, E>(
+    name: &'static str,
+    f: impl Fn(X::List) -> Result<R::List, E> + Send + Sync + 'static,
+    shapes: impl FnOnce(X::Acc) -> S,
+) -> Afun<X, R>
+where
+    X: Listed,
+    R: Listed,
+    S: Shapes<R>,
+    E: Display,
+{
+    program(Foreign::batched(name, move |from: &[View], to: &mut [ViewMut]| of_arrays(&f, from, to)), shapes)
+}
+
+#[track_caller]
+fn program<X: Arrays, R: Arrays, S: Shapes<R>>(function: Foreign, shapes: impl FnOnce(X::Acc) -> S) -> Afun<X, R> {
+    let call = Call { function, lanes: 0 };
     let at = Location::caller();
     afun(|x: Acc<X>| -> Acc<R> { call_at(at, &call, shapes(X::unlift(x)), x) })
 }

@@ -60,7 +60,7 @@ pub use exp::custom_exp;
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 #[doc(hidden)]
 pub use foreign::foreign_call;
-pub use foreign::{Shapes, foreign};
+pub use foreign::{Shapes, foreign, foreign_batched};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;
 #[doc(hidden)]

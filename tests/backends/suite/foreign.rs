@@ -1,4 +1,4 @@
-//! Foreign functions: values, in loops and conditionals, for rows, and what fails.
+//! Foreign functions: values, in loops and conditionals, for rows, batched, and what fails.
 
 use super::check::Suite;
 use accel::prelude::*;
@@ -9,6 +9,7 @@ pub fn all(t: &Suite) {
     values(t);
     in_control(t);
     rows(t);
+    batched(t);
     failures(t);
 }
 
@@ -98,6 +99,43 @@ fn rows(t: &Suite) {
         let none = Array::matrix(n, k, vec![]).expect("no elements");
         t.is(ordered().vmap(), &none, (none.clone(), Array::vector(vec![k as i64; n])));
     }
+}
+
+/// A batched function is called once for all rows, and never for none.
+fn batched(t: &Suite) {
+    // Each element divided by the sum of its row, and the number of rows that the function saw.
+    let shares = |(rows, by): (Matrix<f64>, Vector<f64>)| {
+        let [n, k] = [rows.shape()[0], rows.shape()[1]];
+        let (rows, by) = (rows.to_vec(), by.to_vec());
+        if n == 0 || by.len() != n {
+            return Err("a batch of another size");
+        }
+        let of = |i: usize| rows[i] * by[i / k] / rows[i / k * k..][..k].iter().sum::<f64>();
+        Ok((Array::matrix(n, k, (0..n * k).map(of).collect()).expect("as many"), Array::vector(vec![n as i64; n])))
+    };
+    let shares: Afun<(Vector<f64>, Scalar<f64>), (Vector<f64>, Scalar<i64>)> =
+        foreign_batched("shares", shares, |(x, _): (V, Acc<Scalar<f64>>)| (x.len(), ()));
+    let two = Array::scalar(2.0);
+    t.is(shares.clone(), (&v(&[1.0, 3.0]), &two), (v(&[0.5, 1.5]), Array::scalar(1)));
+    let m = Array::matrix(2, 2, vec![1.0, 3.0, 2.0, 2.0]).expect("four elements");
+    let of_rows = Array::matrix(2, 2, vec![0.5, 1.5, 3.0, 3.0]).expect("four elements");
+    t.is(shares.vmap(), (&m, &v(&[2.0, 6.0])), (of_rows, Array::vector(vec![2, 2])));
+    // An argument that all rows share, and two levels of rows.
+    let shared = afun(|m: Acc<Matrix<f64>>, by: Acc<Scalar<f64>>| vmap(|x: V| call(&shares, (x, by)).0, m));
+    let both = Array::matrix(2, 2, vec![0.5, 1.5, 1.0, 1.0]).expect("four elements");
+    t.is(shared, (&m, &two), both);
+    let cube = Array::from_extents(&[2, 2, 1], vec![1.0, 2.0, 3.0, 4.0]).expect("four elements");
+    let by = Array::matrix(2, 2, vec![5.0, 6.0, 7.0, 8.0]).expect("four elements");
+    let each = Array::from_extents(&[2, 2, 1], vec![5.0, 6.0, 7.0, 8.0]).expect("four elements");
+    let four = Array::matrix(2, 2, vec![4i64; 4]).expect("four elements");
+    t.is(shares.vmap().vmap(), (&cube, &by), (each, four));
+    // Without rows, it is not called.
+    let none = Array::matrix(0, 3, vec![]).expect("no elements");
+    t.is(shares.vmap(), (&none, &v(&[])), (none.clone(), Array::vector(vec![])));
+    let fewer = |rows: Matrix<f64>| Ok::<_, Error>(Array::vector(rows.to_vec()));
+    let fewer: Afun<Vector<f64>, Scalar<f64>> = foreign_batched("fewer", fewer, |_: V| ());
+    let why = format!("`fewer` at {}:{}: expected a result of shape [1], found [2]", file!(), line!() - 1);
+    t.fails(fewer, &v(&[1.0, 2.0]), &why);
 }
 
 fn failures(t: &Suite) {
