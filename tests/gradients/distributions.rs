@@ -112,12 +112,11 @@ fn compare(backend: &dyn Backend, (name, f, n): (&str, Density, usize)) -> Strin
 fn families(names: &[&str]) {
     let chosen: Vec<_> = DENSITIES.into_iter().filter(|(name, ..)| names.iter().any(|n| name.starts_with(n))).collect();
     assert!(chosen.len() >= names.len());
-    let on = |backend: &dyn Backend, density: &_| compare(backend, *density);
-    let mut wrong: String = chosen.iter().map(|density| on(&Interpreter, density)).collect();
+    let mut wrong: String = chosen.iter().map(|density| compare(&Interpreter, *density)).collect();
     // The C compiler takes ten seconds for one function in terms of incomplete integrals: a third of them, and all others.
     let is_long = |name: &str| INCOMPLETE.iter().any(|incomplete| name.starts_with(incomplete));
     let compiled = chosen.iter().filter(|(name, ..)| !is_long(name) || is_chosen(name, 3));
-    wrong.extend(compiled.map(|density| on(&Native, density)));
+    wrong.extend(compiled.map(|density| compare(&Native, *density)));
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 

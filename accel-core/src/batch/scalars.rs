@@ -74,9 +74,9 @@ fn code_<'b, 'e, 't, 'l, A>(
         fresh4(|n, c, g, h| match e.view(n) {
             _ if let Some(c) = e.custom(c) => {
                 let functions = CustomExp {
-                    function: function(&c.functions.function, lane, s),
-                    pushforward: function(&c.functions.pushforward, lane, s),
-                    pullback: function(&c.functions.pullback, lane, s),
+                    function: under(&c.functions.function, Equal::refl(), lane, s),
+                    pushforward: under(&c.functions.pushforward, Equal::refl(), lane, s),
+                    pullback: under(&c.functions.pullback, Equal::refl(), lane, s),
                 };
                 Exp::with_rule(&code(&c.arg, lane, s), &functions, c.at)
             }
@@ -194,15 +194,6 @@ fn under<'b, Y, B, E, A, T, L>(
 ) -> Exp<HCons<B, E>, X<'b>, T> {
     let lane = lane.map(|lane| lane.weaken(&Thinning::shift()).cast_env(q.sym()));
     code(e, lane.as_ref(), s).cast_env(q)
-}
-
-/// As [`under`], for a function.
-fn function<'b, B, E, A, T, L>(
-    f: &Exp<HCons<B, E>, A, T>,
-    lane: Option<&Exp<E, X<'b>, L>>,
-    s: Scope<'_, 'b>,
-) -> Exp<HCons<B, E>, X<'b>, T> {
-    under(f, Equal::refl(), lane, s)
 }
 
 struct Parts<'l, 's, 'b, E, L> {

@@ -54,9 +54,9 @@ tuples! {
 /// program runs, and so is an error of `f` or a panic, with the name and the line of this call.
 ///
 /// The program is used as any other: it runs by itself, is called in other programs ([`call`](crate::afun::call)) also inside of loops, and
-/// under [`vmap`](super::vmap()) `f` is called for each row, in parallel on the native backend ([`foreign_batched`] is called once). Of OpenCL devices, arrays are copied to the
-/// host and back. `f` has to be pure: the same arguments give the same results, and nothing else happens. A call whose results nobody
-/// uses may be left out, and of equal calls one may be made.
+/// under [`vmap`](super::vmap()) `f` is called for each row, in parallel on the native backend; what [`foreign_batched`] makes is called
+/// once. Of OpenCL devices, arrays are copied to the host and back. `f` has to be pure: the same arguments give the same results, and
+/// nothing else happens. A call whose results nobody uses may be left out, and of equal calls one may be made.
 ///
 /// It has no derivative, and to ask for one is an error, until it gets a rule by `custom_vjp` or `custom_jvp`.
 ///
