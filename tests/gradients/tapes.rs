@@ -346,6 +346,26 @@ fn updates_in_blocks() {
     }
 }
 
+/// With a budget, a loop that updates in an inner loop keeps states before its blocks only: an inner loop that is taken again lists what
+/// it overwrites, as the outer one does for a step, and copies no array.
+#[test]
+fn updates_in_inner_loops_need_one_tape() {
+    let f = afun(|a: V| {
+        let row = |i: Exp<i64>, t: Acc<Matrix<f64>>| {
+            let cell = |j: Exp<i64>, t: Acc<Matrix<f64>>| set(t, (i + 1, j + 1), (t.at((i, j)) * 0.5 + a.at(i)).sin());
+            aiterate_indexed(3, cell, t)
+        };
+        let t = aiterate_indexed(a.len() - 1, row, fill((a.len(), 4), 0.1));
+        sum_all(t * t)
+    });
+    let arguments: Vec<ArrayTuple> = (4..8).map(vector).collect();
+    let program = grad(&f);
+    in_blocks(&program, &arguments);
+    let options = Options { strict: true, tape_bytes: Some(1 << 20), ..Options::default() };
+    let kernels = Pipeline::lazy(program.program().unwrap(), Target::Any, options).optimized(false).unwrap().program;
+    assert_eq!(kernels.tapes(), 1, "{kernels}");
+}
+
 /// As [`tapes`], for programs that the budget changes.
 #[track_caller]
 fn in_blocks<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: &[ArrayTuple]) {

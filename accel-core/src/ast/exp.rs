@@ -364,12 +364,12 @@ impl<E, A, T> Exp<E, A, T> {
     pub fn shape<U>(a: &Idx<A, Arr<T, U>>) -> Self {
         exp(Node::Shape(a.relabel()), a.1.sh_elt().0.ty())
     }
-    /// Builds an operation of type `ty` from its parts.
+    /// Builds an operation of type `ty` from its parts. A component of a pair that is visible is the component itself.
     pub fn op(op: &ExpOp<'_, E, A, T>, ty: &Ty<T>) -> Self {
         let node = match op {
             ExpOp::Pair(a, b, _) => Node::Pair(a.relabel(), b.relabel()),
-            ExpOp::Fst(a, _) => Node::Fst(a.relabel()),
-            ExpOp::Snd(a, _) => Node::Snd(a.relabel()),
+            ExpOp::Fst(a, q) => return a.cast(*q).fst(),
+            ExpOp::Snd(a, q) => return a.cast(*q).snd(),
             ExpOp::Prim1(p, a) => Node::Prim1(p.relabel(), a.relabel()),
             ExpOp::Prim2(p, a, b) => Node::Prim2(p.relabel(), a.relabel(), b.relabel()),
             ExpOp::Cond(c, t, e) => Node::Cond(Box::new([c.relabel(), t.relabel(), e.relabel()])),

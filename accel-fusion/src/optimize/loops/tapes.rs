@@ -59,7 +59,7 @@ pub(crate) fn tapes(program: &Program, budget: Option<usize>, equal: Vec<[(Array
     let mut definitions = Definitions::new(&program);
     equal.into_iter().for_each(|[a, b]| definitions.equate(a, b));
     program.body = Block::default();
-    let mut pass = Pass { definitions, program, tapes: 0, budget };
+    let mut pass = Pass { definitions, program, tapes: 0, budget, undone: BTreeSet::new() };
     pass.block(&mut body, &mut pass.program.results.clone());
     crate::optimize::compact(&Program { body, ..pass.program })
 }
@@ -94,6 +94,8 @@ struct Pass {
     /// The number of tapes so far.
     tapes: usize,
     budget: Option<usize>,
+    /// The states before steps that come back by undoing updates.
+    undone: BTreeSet<ArrayId>,
 }
 
 /// Two loops: one that lists states, and one that reads lists of it.
@@ -282,11 +284,14 @@ impl Pass {
         let mut code = Code::new(site);
         let row = code.number(row);
         let row = code.done(row);
-        if let Some(budget) = self.budget.filter(|_| !how.updates.is_empty())
+        // The updates of a step of the outer loop, which has room for them.
+        let is_part = how.updates.keys().all(|k| self.undone.contains(&of_body.init[*k]));
+        if let Some(budget) = self.budget.filter(|_| !is_part)
             && let all = changing(&of_body, found, taken)
             && let Some(blocks) = Blocks::new(&mut self.program, &of_body, &all, &how.updates, site)
         {
             let copies = self.without_lists(b, first, found, taken, &blocks.rows().collect());
+            self.undone.extend(blocks.undone());
             let tape = (self.tapes, budget);
             self.tapes += 1;
             blocks.insert(&mut self.program, b, [first, found.second], tape, &at)?;
@@ -311,6 +316,7 @@ impl Pass {
         let undone: Vec<Undone> = updates.iter().map(undone).collect::<Option<_>>()?;
         let mut rows = names.clone();
         rows.extend(undone.iter().map(|u| (u.state, u.before)));
+        self.undone.extend(undone.iter().map(|u| u.before));
         let copies = self.without_lists(b, first, found, &taken, &rows);
         let ends: BTreeMap<ArrayId, ArrayId> = initial.into_iter().zip(undone.iter().map(Undone::at_last)).collect();
         let undoes = !undone.is_empty();

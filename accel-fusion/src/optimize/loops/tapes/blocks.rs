@@ -14,7 +14,8 @@
 //! ```
 //!
 //! So each step is taken once more, and some again as for other tapes (NOTE [Kept states]). The lists of a block take an eighth of
-//! the budget besides. Components that change in other ways are listed, too, state by state: most of them are numbers.
+//! the budget besides, or what a single step overwrites. If a step updates in an inner loop, this one is taken and undone again for its own
+//! derivative, with lists of this size: they need no blocks. Components that change in other ways are listed, too, state by state: most of them are numbers.
 
 use super::single::{Code, new_like, new_single, single};
 use super::step::{self, Body, Order};
@@ -98,6 +99,11 @@ impl Blocks {
     pub fn rows(&self) -> impl Iterator<Item = (ArrayId, ArrayId)> {
         let others = self.others.iter().map(|c| (c.state, c.row));
         self.undone.iter().map(|u| (u.state, u.before)).chain(others)
+    }
+
+    /// In the second loop, the states before the step that come back by undoing updates.
+    pub fn undone(&self) -> impl Iterator<Item = ArrayId> {
+        self.undone.iter().map(|u| u.before)
     }
 
     fn updates(&self) -> impl Iterator<Item = &Update> {
