@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::nan::with_nan_check;
 use crate::print;
 use crate::program_cache::{CachedProgram, Derivation};
-use crate::repr::{RawTy, Scalars};
+use crate::repr::{RawTy, Scalars, Views, ViewsMut};
 use crate::surface::graph::{ArrayOp, Handle, Op, build, check_scope, lifted, record, tuple_of};
 use crate::surface::nodes::{array_components, array_tuple};
 use crate::surface::{Acc, ArrayFn, IntoAcc, Staged, stage};
-use crate::types::{Arrays, Elt, Inputs, Numbers};
+use crate::types::{Arrays, Elt, Inputs, Numbers, Outputs};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -351,6 +351,37 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// Everything that is checked at run time: indices, extents, division by zero.
     pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
         run(&*self.executable, inputs)
+    }
+
+    /// As [`run`](Self::run), with results in memory of the caller, which already has their extents: arrays, slices for vectors, references to
+    /// numbers. Arguments may be slices and numbers, too. On the native backend, a call after the first ones allocates nothing if the intermediate
+    /// arrays are as large as before, except for sorts and for loops that keep states for a derivative. So solvers and samplers call it in their inner loops.
+    ///
+    /// ```
+    /// use accel_core::interp::Interpreter;
+    /// use accel_core::prelude::*;
+    ///
+    /// let squares = afun(|xs: Acc<Vector<f64>>| (sum(map(|x| x * x, xs)), map(|x| x * 2.0, xs)));
+    /// let squares = Compiled::new(&Interpreter, &squares)?;
+    /// let (mut value, mut gradient) = (0.0, [0.0; 3]);
+    /// squares.run_into(&[1.0, 2.0, 3.0][..], (&mut value, &mut gradient[..]))?;
+    /// assert_eq!((value, gradient), (14.0, [2.0, 4.0, 6.0]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run), and [`Error::Shape`] if a result has other extents than its place.
+    pub fn run_into(&self, inputs: impl Inputs<Args>, mut results: impl Outputs<R>) -> Result<()> {
+        let (mut from, mut to) = (Views::new(), ViewsMut::new());
+        inputs.views(&mut from);
+        results.views_mut(&mut to);
+        if self.executable.run_into(&from, &mut to)? {
+            return Ok(());
+        }
+        let found = self.executable.run(&inputs.to_tuple())?;
+        let found = found.leaves();
+        to.iter().zip(&found).try_for_each(|(to, from)| to.check(&from.extents))?;
+        to.iter_mut().zip(found).try_for_each(|(to, from)| to.take(from.clone()))
     }
 
     /// Computes on numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native backend, a call

@@ -2,7 +2,7 @@
 
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
-use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar, checked_size};
+use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar, View, ViewMut, checked_size};
 use smallvec::SmallVec;
 
 /// A backend: it compiles programs.
@@ -39,6 +39,15 @@ pub trait Executable: Send + Sync {
     /// # Errors
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
+
+    /// As [`run`](Self::run), on arrays and with results in the memory of the caller. Returns `false`, and changes nothing, if the backend has no better way at
+    /// the moment than to copy the results of `run`.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and results of other extents than their places, which may be partly overwritten.
+    fn run_into(&self, _arguments: &[View<'_>], _results: &mut [ViewMut<'_>]) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Prepares runs with arguments of the extents of this one: whatever a backend compiles for these extents, it compiles now.
     ///

@@ -23,5 +23,5 @@ pub use crate::surface::{
 };
 pub use crate::types::{
     Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Listed, Num, Numbers,
-    Primitive, Rows, Shape, Snoc, ToExtents, Z,
+    Outputs, Primitive, Rows, Shape, Snoc, ToExtents, Z,
 };

@@ -116,8 +116,9 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
     });
     let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
     let bindings: Vec<_> = record.fields.iter().map(|f| companion.binding(f)).collect();
-    let types = record.fields.iter().map(|f| &f.ty);
+    let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
     let tuple = types
+        .iter()
         .zip(&members)
         .map(|(ty, member)| quote!(<#ty as #class>::to_tuple(&self.#member)))
         .reduce(|left, right| quote!(#library::ArrayTuple::pair(#left, #right)));
@@ -129,6 +130,12 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
             #shared
             fn to_tuple(&self) -> #library::ArrayTuple {
                 #tuple
+            }
+            fn views<'views>(&'views self, to: &mut #library::Views<'views>) {
+                #(<#types as #class>::views(&self.#members, to);)*
+            }
+            fn views_mut<'views>(&'views mut self, to: &mut #library::ViewsMut<'views>) {
+                #(<#types as #class>::views_mut(&mut self.#members, to);)*
             }
             fn from_tuple(tuple: #library::ArrayTuple) -> #library::Result<Self> {
                 let #pattern = <#nested as #class>::from_tuple(tuple)?;

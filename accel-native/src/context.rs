@@ -75,6 +75,11 @@ pub struct Tables {
 unsafe impl Send for Tables {}
 
 impl Tables {
+    /// The extents of an array.
+    pub fn extents_of(&self, code: &CompiledProgram, a: ArrayId) -> impl Iterator<Item = i64> {
+        self.extents[code.layout.extents[a]..].iter().copied().take(code.program.arrays[a].rank)
+    }
+
     /// Resets the tables to their state before a run. They are always those of the same program.
     pub fn reset(&mut self, code: &CompiledProgram) {
         let layout = &code.layout;

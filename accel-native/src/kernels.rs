@@ -2,12 +2,12 @@
 
 use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
-use crate::runtime::{self, Outcome, Results};
+use crate::runtime::{self, New, Outcome, Place};
 use crate::toolchain::{self, Toolchain};
 use accel_codegen::{Module, Vectors, emit_for};
 use accel_core::error::{Error, Result};
 use accel_core::print;
-use accel_core::repr::{RawArray, checked_size};
+use accel_core::repr::{RawArray, View, Views, checked_size};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Program, ScalarFn, Verified, walk};
 use accel_fusion::optimize::InputExtents;
@@ -165,15 +165,21 @@ impl Kernels {
     /// # Errors
     /// The inputs do not fit, or a check at run time fails.
     pub fn run(&self, inputs: Vec<RawArray>) -> Result<Vec<RawArray>> {
-        let inputs: Vec<_> = inputs.iter().collect();
-        if !self.code.program.takes(&inputs) || inputs.iter().any(|a| checked_size(&a.extents).is_none()) {
+        let inputs: Views<'_> = inputs.iter().map(View::Array).collect();
+        if !self.takes(&inputs) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        Ok(self.run_on(&inputs)?.ok_or_else(no_compiler)?.into_vec())
+        Ok(self.run_with(&inputs, &mut New)?.ok_or_else(no_compiler)?.into_vec())
     }
 
-    /// As [`run`](Self::run), for inputs that fit. `None` if another form of the program is needed and the compiler takes too long.
-    pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Option<Results>> {
+    /// Whether inputs fit.
+    pub(crate) fn takes(&self, inputs: &[View<'_>]) -> bool {
+        self.code.program.takes(inputs.iter().copied()) && inputs.iter().all(|a| checked_size(a.extents()).is_some())
+    }
+
+    /// As [`run`](Self::run), for inputs that fit, with results that go to some place. `None` if another form of the program is needed and the
+    /// compiler takes too long.
+    pub(crate) fn run_with<P: Place>(&self, inputs: &[View<'_>], place: &mut P) -> Result<Option<P::Results>> {
         let mut without = self.known(inputs);
         let mut left = Left::default();
         loop {
@@ -187,7 +193,7 @@ impl Kernels {
                     code
                 }
             };
-            let strip = match runtime::run(code, inputs)? {
+            let strip = match runtime::run(code, inputs, place)? {
                 Outcome::Done(results, bytes) => {
                     tracing::trace!(bytes, "the most memory of the run");
                     if let Some(without) = without.filter(|_| !left.strips.is_empty()) {
@@ -210,7 +216,7 @@ impl Kernels {
     }
 
     /// The program without the strips that are known not to pay for these inputs, if there are any.
-    fn known(&self, inputs: &[&RawArray]) -> Option<Arc<Without>> {
+    fn known(&self, inputs: &[View<'_>]) -> Option<Arc<Without>> {
         if !self.is_dissolved.load(Ordering::Relaxed) {
             return None;
         }
@@ -219,7 +225,7 @@ impl Kernels {
 
     /// Notes the program for inputs of these extents, if nothing else decides which strips pay: the same inputs always have the
     /// same results.
-    fn remember(&self, inputs: &[&RawArray], without: Arc<Without>) {
+    fn remember(&self, inputs: &[View<'_>], without: Arc<Without>) {
         if strips_follow_from_extents(&self.code.program) {
             let mut known = locked(&self.known);
             if known.len() >= REMEMBERED {
@@ -258,8 +264,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The extents of all inputs, one after the other.
-fn extents(inputs: &[&RawArray]) -> Vec<usize> {
-    inputs.iter().flat_map(|a| a.extents.iter().copied()).collect()
+fn extents(inputs: &[View<'_>]) -> Vec<usize> {
+    inputs.iter().flat_map(|a| a.extents().iter().copied()).collect()
 }
 
 /// Whether the extents of the inputs decide which strips pay, whatever the elements: each run computes all strips, and their extents

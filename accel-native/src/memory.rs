@@ -49,6 +49,8 @@ enum Known {
     /// A column of an argument or literal, which exists during the run. It is not cloned: threads that run programs on
     /// the same arrays would have to count references in the same place.
     Borrowed(*const Column),
+    /// Memory of the caller.
+    Slice,
     Result(Column),
 }
 
@@ -199,18 +201,25 @@ impl Memory {
         self.empty.push(block);
     }
 
-    /// A block for a column that others also have, until the end of the run. It is never written to, since the run has a
-    /// reference to the column as well.
-    pub fn borrow(&mut self, c: &Column) -> *mut Block {
-        let block = Block {
-            data: c.as_ptr().cast_mut().cast(),
-            count: 2,
-            size: element_size(c.ty()),
-            bytes: 0,
-            column: Some(self.columns.len()),
-        };
-        self.columns.push(Known::Borrowed(c));
+    /// A block for memory that others also have, until the end of the run. It is never written to, since the run has a reference to it,
+    /// too. If it is not that of a column, it becomes none either.
+    pub fn borrow(&mut self, data: *const u8, t: ScalarType, column: Option<&Column>) -> *mut Block {
+        let (data, size) = (data.cast_mut().cast(), element_size(t));
+        let block = Block { data, count: 2, size, bytes: 0, column: Some(self.columns.len()) };
+        self.columns.push(column.map_or(Known::Slice, |c| Known::Borrowed(c)));
         self.block(block)
+    }
+
+    /// Keeps the memory of a result for the next run.
+    ///
+    /// # Safety
+    /// The block belongs to this memory, and its memory is not read or written in this run any more.
+    pub unsafe fn keep(&mut self, block: *mut Block) {
+        // SAFETY: blocks exist as long as the memory.
+        if unsafe { (*block).column.is_none() } && !self.free.contains(&block) {
+            // SAFETY: the caller's guarantee.
+            unsafe { self.release(block) };
+        }
     }
 
     /// Turns a block into a column, without a copy, after the run. If the same memory may belong to another result,
@@ -226,6 +235,8 @@ impl Memory {
             // SAFETY: the caller's guarantee.
             Some(Known::Borrowed(column)) => return unsafe { (**column).clone() },
             Some(Known::Result(column)) => return column.clone(),
+            // SAFETY: the caller's guarantee.
+            Some(Known::Slice) => return unsafe { copy_of(block.data, t, n) },
             None => {}
         }
         let bytes = std::mem::take(&mut block.bytes);
@@ -294,6 +305,17 @@ macro_rules! columns {
                 // SAFETY: the caller guarantees what a vector needs.
                 let v: Vec<$rust> = unsafe { Vec::from_raw_parts(data.cast(), n, capacity) };
                 v.into()
+            })* }
+        }
+
+        /// A copy of elements.
+        ///
+        /// # Safety
+        /// There are `n` elements of type `t` at this address.
+        unsafe fn copy_of(data: *const c_void, t: ScalarType, n: usize) -> Column {
+            match t { $(ScalarType::$variant => {
+                // SAFETY: the caller's guarantee.
+                unsafe { std::slice::from_raw_parts(data.cast::<$rust>(), n) }.to_vec().into()
             })* }
         }
 

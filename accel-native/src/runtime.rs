@@ -1,13 +1,18 @@
 //! A run of a compiled program: the call, and the translation of failure records to errors.
+//!
+//! NOTE [Results in place]: a result is new memory of the run, which becomes a column without a copy, or goes to memory of the caller. Then it
+//! is copied once, and the memory of the run stays for the next one, so that nothing is allocated. Generated code does not write
+//! to the caller's memory itself: a result may be an argument, or two results the same array, and a run that fails must not leave half of a
+//! result. An argument may be memory of the caller, too: generated code only reads it, as it does columns.
 
 use crate::abi::{Run, SmallStates};
 use crate::callbacks::{CALLS, RunningTape};
 use crate::context::{CompiledProgram, Context, Spare, Tables};
-use crate::memory::{Memory, cell};
+use crate::memory::{Memory, cell, element_size};
 use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP};
-use accel_core::error::Result;
-use accel_core::repr::{RawArray, RawExtents};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, RawArray, RawExtents, ScalarType, View, ViewMut};
 use accel_fusion::kernel::ArrayId;
 use smallvec::SmallVec;
 
@@ -15,17 +20,17 @@ use smallvec::SmallVec;
 pub type Results = SmallVec<[RawArray; 1]>;
 
 /// What a run comes to.
-pub enum Outcome {
+pub enum Outcome<R> {
     /// The results, and the largest number of bytes that they and the intermediate arrays had together.
-    Done(Results, usize),
+    Done(R, usize),
     /// The strip that defines this array does not pay for the arguments.
     NoStrip(ArrayId),
 }
 
 #[cfg(test)]
-impl Outcome {
+impl<R> Outcome<R> {
     /// The results and the bytes of a program whose strips pay.
-    fn done(self) -> (Results, usize) {
+    fn done(self) -> (R, usize) {
         match self {
             Outcome::Done(results, bytes) => (results, bytes),
             Outcome::NoStrip(strip) => panic!("the strip of array {strip} does not pay"),
@@ -33,13 +38,95 @@ impl Outcome {
     }
 }
 
+/// Where the results of a run go.
+pub trait Place {
+    type Results;
+
+    /// Takes the results of a run.
+    ///
+    /// # Safety
+    /// The run has computed its results, and nobody else uses its tables and its memory.
+    unsafe fn take(&mut self, code: &CompiledProgram, tables: &Tables, memory: &mut Memory) -> Result<Self::Results>;
+}
+
+/// New arrays, to which the memory of the run goes.
+pub struct New;
+
+impl Place for New {
+    type Results = Results;
+
+    unsafe fn take(&mut self, code: &CompiledProgram, tables: &Tables, memory: &mut Memory) -> Result<Results> {
+        let (program, layout) = (&code.program, &code.layout);
+        let columns_of_results: usize = program.results.iter().map(|a| program.arrays[*a].columns.len()).sum();
+        let result = |a: &ArrayId| {
+            let (info, c) = (&program.arrays[*a], layout.columns[*a]);
+            let shape: RawExtents = tables.extents_of(code, *a).map(|e| e as usize).collect();
+            let n = shape.iter().product();
+            let column = |(k, t): (usize, _)| {
+                // SAFETY: the caller's guarantee: the cell or all `n` elements of the block were written.
+                unsafe {
+                    if info.rank == 0 {
+                        cell(tables.columns[c + k], t)
+                    } else {
+                        memory.column(tables.blocks[c + k], t, n, columns_of_results > 1)
+                    }
+                }
+            };
+            RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
+        };
+        Ok(program.results.iter().map(result).collect())
+    }
+}
+
+/// Memory of the caller. The memory of the run stays for the next one.
+pub struct Into<'r, 'a>(pub &'r mut [ViewMut<'a>]);
+
+impl Place for Into<'_, '_> {
+    type Results = ();
+
+    unsafe fn take(&mut self, code: &CompiledProgram, tables: &Tables, memory: &mut Memory) -> Result<()> {
+        let (program, layout) = (&code.program, &code.layout);
+        if self.0.len() != program.results.len() {
+            return Err(Error::Internal("as many places as results".into()));
+        }
+        for (place, a) in self.0.iter().zip(&program.results) {
+            place.check(&tables.extents_of(code, *a).map(|e| e as usize).collect::<RawExtents>())?;
+        }
+        for (place, a) in self.0.iter_mut().zip(&program.results) {
+            let (info, c) = (&program.arrays[*a], layout.columns[*a]);
+            let n: usize = tables.extents_of(code, *a).map(|e| e as usize).product();
+            place.overwrite(|k, mut part| {
+                if info.columns.get(k) != Some(&part.ty()) || part.bytes() != n * element_size(part.ty()) {
+                    return;
+                }
+                let from = match info.rank {
+                    0 => tables.columns[c + k].cast_const(),
+                    // SAFETY: the caller's guarantee; blocks exist as long as the memory.
+                    _ => unsafe { (*tables.blocks[c + k]).data.cast_const() },
+                };
+                // SAFETY: the place has the extents and the type of the result, all of whose elements were written. It is memory of the
+                // caller, so it is not memory of the run.
+                unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), part.as_mut_ptr(), part.bytes()) };
+            });
+        }
+        for a in program.results.iter().filter(|a| program.arrays[**a].rank > 0) {
+            let c = layout.columns[*a];
+            for block in &tables.blocks[c..c + program.arrays[*a].columns.len()] {
+                // SAFETY: the run is over, so its memory is not used from now on.
+                unsafe { memory.keep(*block) };
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Runs the program on arguments of its types.
 ///
 /// # Errors
-/// A check at run time fails.
-pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Outcome> {
+/// A check at run time fails, or the place does not fit the results.
+pub fn run<P: Place>(code: &CompiledProgram, arguments: &[View<'_>], place: &mut P) -> Result<Outcome<P::Results>> {
     code.spare.with(|spare| {
-        let done = run_with(spare, code, arguments);
+        let done = run_with(spare, code, arguments, place);
         if !matches!(done, Ok(Outcome::Done(..))) {
             *spare = Spare::default();
         }
@@ -48,17 +135,19 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Outcome> {
 }
 
 /// Runs the program with the tables and the memory of an earlier run, which are in order again if there are results.
-fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Outcome> {
+fn run_with<P: Place>(
+    spare: &mut Spare,
+    code: &CompiledProgram,
+    arguments: &[View<'_>],
+    place: &mut P,
+) -> Result<Outcome<P::Results>> {
     let (program, layout) = (&code.program, &code.layout);
     let Spare { tables, memory, small: small_memory } = spare;
     tables.reset(code);
     memory.begin();
-    let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
-    for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
-        put(to, a, layout, tables, memory);
-    }
-    for (to, a) in literals {
-        put(to, a, layout, tables, memory);
+    let literals = code.literals.iter().map(|(to, l)| (*to, View::Array(&program.literals[*l])));
+    for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()).chain(literals) {
+        put(to, &a, layout, tables, memory);
     }
     let mut small = vec![SmallStates::NONE; code.tapes.len()];
     let run = Run {
@@ -79,7 +168,7 @@ fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) 
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
     let Context { run, memory, tapes, failure, .. } = context;
     small_memory.extend(tapes.into_iter().rev().map(RunningTape::left));
-    let Tables { extents, columns, blocks, fault, .. } = &*tables;
+    let Tables { extents, fault, .. } = &*tables;
     if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(Outcome::NoStrip(ArrayId::new(fault[2] as usize)));
     }
@@ -92,49 +181,38 @@ fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) 
             failure.unwrap_or_else(|| fault::error(program, fault, fault::entry(&program.sites, run.site), shape))
         );
     }
-    let columns_of_results: usize = program.results.iter().map(|a| program.arrays[*a].columns.len()).sum();
-    let result = |a: &ArrayId| {
-        let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
-        let mut shape = RawExtents::from_elem(0, info.rank);
-        shape.iter_mut().zip(&extents[e..]).for_each(|(to, from)| *to = *from as usize);
-        let n = shape.iter().product();
-        let column = |(k, t): (usize, _)| {
-            // SAFETY: the program has computed its results, so the cell or all `n` elements of the block were written.
-            unsafe {
-                if info.rank == 0 {
-                    cell(columns[c + k], t)
-                } else {
-                    memory.column(blocks[c + k], t, n, columns_of_results > 1)
-                }
-            }
-        };
-        RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
-    };
-    let results = program.results.iter().map(result).collect();
+    // SAFETY: the program has not failed, so it has computed its results; generated code runs no more.
+    let results = unsafe { place.take(code, tables, memory)? };
     let peak = memory.peak;
     memory.end();
     Ok(Outcome::Done(results, peak))
 }
 
 /// Enters an argument or a literal in the tables.
-fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: &mut Memory) {
+fn put(to: ArrayId, a: &View<'_>, layout: &Layout, tables: &mut Tables, memory: &mut Memory) {
     let (e, c) = (layout.extents[to], layout.columns[to]);
-    for (place, extent) in tables.extents[e..].iter_mut().zip(&*a.extents) {
+    for (place, extent) in tables.extents[e..].iter_mut().zip(a.extents()) {
         *place = *extent as i64;
     }
-    for (k, column) in a.columns.iter().enumerate() {
+    let has_block = !a.extents().is_empty();
+    let mut put = |k: usize, data: *const u8, t: ScalarType, column: Option<&Column>| {
         // Generated code only reads it.
-        tables.columns[c + k] = column.as_ptr().cast_mut().cast();
-        if !a.extents.is_empty() {
-            tables.blocks[c + k] = memory.borrow(column);
+        tables.columns[c + k] = data.cast_mut().cast();
+        if has_block {
+            tables.blocks[c + k] = memory.borrow(data, t, column);
         }
+    };
+    match a {
+        View::Array(a) => a.columns.iter().enumerate().for_each(|(k, c)| put(k, c.as_ptr(), c.ty(), Some(c))),
+        View::Slice(_, elements) | View::Number(elements) => put(0, elements.as_ptr(), elements.ty(), None),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::New;
     use crate::kernels::{Form, Kernels};
-    use accel_core::repr::{Column, RawArray};
+    use accel_core::repr::{Column, RawArray, View};
     use accel_fusion::kernel::tape::Budget;
     use accel_fusion::kernel::{Verified, parse};
 
@@ -146,7 +224,7 @@ mod tests {
             .unwrap()
             .expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
-        let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
+        let (mut results, peak) = super::run(&kernels.code, &[View::Array(&input)], &mut New).unwrap().done();
         (peak, results.remove(0))
     }
 
@@ -175,7 +253,7 @@ mod tests {
             .unwrap()
             .expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
-        let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().done().0.remove(0);
+        let run = |x: f64| super::run(&kernels.code, &[View::Array(&input(x))], &mut New).unwrap().done().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();
         let first = run(1.0);
         let second = run(2.0);
@@ -292,7 +370,7 @@ site 0 = "loop"
                 .unwrap()
                 .expect("the tests need a C compiler");
             for _ in 0..2 {
-                let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
+                let (mut results, peak) = super::run(&kernels.code, &[View::Array(&input)], &mut New).unwrap().done();
                 assert_eq!(results.remove(0).columns[0], expected, "{states} states");
                 // Besides: the state of each loop, the next one, and blocks that are kept for reuse.
                 assert!(
@@ -304,7 +382,7 @@ site 0 = "loop"
         let all = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
             .unwrap()
             .expect("the tests need a C compiler");
-        let (_, peak) = super::run(&all.code, &[&input]).unwrap().done();
+        let (_, peak) = super::run(&all.code, &[View::Array(&input)], &mut New).unwrap().done();
         assert!(peak >= 8 * n * 100, "{peak}");
     }
 
@@ -317,7 +395,8 @@ site 0 = "loop"
                 .unwrap()
                 .expect("the tests need a C compiler");
             // The second run uses the memory of the first one again.
-            let runs = [n, n, n + 1].map(|n| super::run(&kernels.code, &[&input(n)]).unwrap().done().0.remove(0));
+            let runs = [n, n, n + 1]
+                .map(|n| super::run(&kernels.code, &[View::Array(&input(n))], &mut New).unwrap().done().0.remove(0));
             assert_eq!(runs[0].columns, runs[1].columns);
             assert_eq!(runs[2].columns[0], Column::from(vec![runs[0].columns[0].get(0).map_or(0.0, number); n + 1]));
             runs[0].columns[0].clone()

@@ -14,10 +14,10 @@
 use crate::background::submit;
 use crate::cache::{self, Key};
 use crate::kernels::{Form, Found, Kernels};
-use crate::runtime::Results;
+use crate::runtime::{Into, New, Results};
 use crate::vectorized::Vectorized;
 use accel_core::error::Result;
-use accel_core::repr::{ArrayTuple, RawArray};
+use accel_core::repr::{ArrayTuple, View, ViewMut};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::optimize::InputExtents;
@@ -101,8 +101,8 @@ impl Version {
     }
 
     /// Whether this version is for arguments of these extents.
-    pub fn is_for(&self, inputs: &[&RawArray]) -> bool {
-        self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents))
+    pub fn is_for(&self, inputs: &[View<'_>]) -> bool {
+        self.optimized.conditions.hold(|k| inputs.get(k).map(View::extents))
     }
 
     /// The extents of inputs for which this version is.
@@ -111,8 +111,8 @@ impl Version {
     }
 
     /// Whether arguments have the extents for which this version is. They may still not satisfy its assumptions on others.
-    pub fn has_extents(&self, inputs: &[&RawArray]) -> bool {
-        self.optimized.conditions.have_extents(|k| inputs.get(k).map(|a| &*a.extents))
+    pub fn has_extents(&self, inputs: &[View<'_>]) -> bool {
+        self.optimized.conditions.have_extents(|k| inputs.get(k).map(View::extents))
     }
 
     /// The compiled form, if there is one at the moment.
@@ -124,13 +124,25 @@ impl Version {
     ///
     /// # Errors
     /// A check at run time fails.
-    pub fn run(&self, argument: &ArrayTuple, inputs: &[&RawArray]) -> Result<Results> {
+    pub fn run(&self, argument: &ArrayTuple, inputs: &[View<'_>]) -> Result<Results> {
         if let Some(kernels) = self.kernels()
-            && let Some(results) = kernels.run_on(inputs)?
+            && let Some(results) = kernels.run_with(inputs, &mut New)?
         {
             return Ok(results);
         }
         let _span = tracing::debug_span!("interpret").entered();
         Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
+    }
+
+    /// As [`run`](Self::run), with results in the memory of the caller; `false` if there is no compiled form at the moment, or if the
+    /// inputs have other types.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and results of other extents than their places.
+    pub fn run_into(&self, inputs: &[View<'_>], results: &mut [ViewMut<'_>]) -> Result<bool> {
+        match self.kernels().filter(|kernels| kernels.takes(inputs)) {
+            None => Ok(false),
+            Some(kernels) => Ok(kernels.run_with(inputs, &mut Into(results))?.is_some()),
+        }
     }
 }

@@ -6,7 +6,7 @@ use accel_core::ast::deep;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
-use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar, View, ViewMut, Views};
 use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::Pipeline;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +42,7 @@ pub struct Versions {
 
 impl Executable for Versions {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        let inputs = check_argument(argument, self.pipeline.program().arg())?;
+        let inputs = views(&check_argument(argument, self.pipeline.program().arg())?);
         let version = match self.version_for(&inputs) {
             // The pipeline has reported this error.
             Err(Error::Internal(_)) if !self.pipeline.options().strict => {
@@ -55,8 +55,15 @@ impl Executable for Versions {
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 
+    fn run_into(&self, arguments: &[View<'_>], results: &mut [ViewMut<'_>]) -> Result<bool> {
+        match self.version_for(arguments) {
+            Err(Error::Internal(_)) if !self.pipeline.options().strict => Ok(false),
+            version => version?.run_into(arguments, results),
+        }
+    }
+
     fn prepare(&self, argument: &ArrayTuple) -> Result<()> {
-        self.version_for(&check_argument(argument, self.pipeline.program().arg())?).map(|_| ())
+        self.version_for(&views(&check_argument(argument, self.pipeline.program().arg())?)).map(|_| ())
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
@@ -82,7 +89,7 @@ impl Versions {
     }
 
     /// The version for arguments of these extents.
-    fn version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
+    fn version_for(&self, inputs: &[View<'_>]) -> Result<&Version> {
         let mut made = self.constant.iter().map_while(OnceLock::get).flatten();
         match made.find(|version| version.has_extents(inputs)) {
             Some(version) => self.or_general(version, inputs),
@@ -91,13 +98,14 @@ impl Versions {
     }
 
     /// The version for extents that no version has had as constants so far.
-    fn further_version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
-        let mut extents = common(self.first_extents(inputs), inputs);
+    fn further_version_for(&self, inputs: &[View<'_>]) -> Result<&Version> {
+        let mut known = self.first_extents(inputs);
         for version in &self.constant {
-            if extents.iter().flatten().all(Option::is_none) {
+            if !have_common(known, inputs) {
                 break;
             }
             let make = || {
+                let extents = common(known, inputs);
                 tracing::debug!(?extents, "the program is compiled for constant extents");
                 self.remember(&extents);
                 Version::new(&self.pipeline, Some(&extents), self.tiers)
@@ -106,21 +114,21 @@ impl Versions {
             if version.has_extents(inputs) {
                 return self.or_general(version, inputs);
             }
-            extents = common(version.extents(), inputs);
+            known = version.extents();
         }
         if self.symbolic.get().is_none() {
-            self.remember(&extents);
+            self.remember(&common(known, inputs));
         }
         self.or_general(self.symbolic()?, inputs)
     }
 
     /// A version, or the one for all arguments if these do not satisfy its assumptions.
-    fn or_general<'v>(&'v self, version: &'v Version, inputs: &[&RawArray]) -> Result<&'v Version> {
+    fn or_general<'v>(&'v self, version: &'v Version, inputs: &[View<'_>]) -> Result<&'v Version> {
         if version.is_for(inputs) { Ok(version) } else { self.general() }
     }
 
     /// The extents that become constants in the first version: small ones that all runs had, also those of other processes.
-    fn first_extents(&self, inputs: &[&RawArray]) -> &InputExtents {
+    fn first_extents(&self, inputs: &[View<'_>]) -> &InputExtents {
         self.first.get_or_init(|| {
             if !self.has_versions() {
                 return InputExtents::default();
@@ -163,18 +171,28 @@ impl Versions {
     }
 }
 
+fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
+    arrays.iter().map(|a| View::Array(a)).collect()
+}
+
 /// The extents that become constants.
-fn constants(inputs: &[&RawArray]) -> InputExtents {
-    let small = |a: &&RawArray| a.extents.iter().map(|n| Some(*n).filter(|n| *n <= CONSTANT)).collect();
+fn constants(inputs: &[View<'_>]) -> InputExtents {
+    let small = |a: &View<'_>| a.extents().iter().map(|n| Some(*n).filter(|n| *n <= CONSTANT)).collect();
     inputs.iter().map(small).collect()
 }
 
 /// The constants of a version that fit other arguments, too.
-fn common(version: &InputExtents, inputs: &[&RawArray]) -> InputExtents {
-    let common = |known: &[Option<usize>], a: &RawArray| {
-        known.iter().zip(a.extents.iter()).map(|(known, n)| known.filter(|known| known == n)).collect()
+fn common(version: &InputExtents, inputs: &[View<'_>]) -> InputExtents {
+    let common = |known: &[Option<usize>], a: &View<'_>| {
+        known.iter().zip(a.extents()).map(|(known, n)| known.filter(|known| known == n)).collect()
     };
     version.iter().zip(inputs).map(|(known, a)| common(known, a)).collect()
+}
+
+/// Whether there are such constants.
+fn have_common(version: &InputExtents, inputs: &[View<'_>]) -> bool {
+    let mut both = version.iter().zip(inputs).flat_map(|(known, a)| known.iter().zip(a.extents()));
+    both.any(|(known, n)| known.as_ref() == Some(n))
 }
 
 /// Whether some array of a type has a dimension.

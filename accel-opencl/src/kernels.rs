@@ -3,7 +3,7 @@
 use crate::OpenCl;
 use crate::compiled::Prepared;
 use accel_core::error::{Error, Result};
-use accel_core::repr::RawArray;
+use accel_core::repr::{RawArray, View};
 use accel_fusion::kernel::{Program, Verified};
 
 /// A compiled kernel program.
@@ -31,7 +31,7 @@ impl Kernels {
     /// # Errors
     /// The inputs do not fit, or a check at run time fails.
     pub fn run(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
-        if !self.program.takes(inputs) {
+        if !self.program.takes(inputs.iter().map(|a| View::Array(a))) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
         self.prepared.run_on(inputs)

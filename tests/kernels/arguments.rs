@@ -1,7 +1,7 @@
 //! The arguments of runs.
 
 use accel_core::error::Result as Evaluated;
-use accel_core::repr::{ArrayTuple, Column, RawArray, ScalarType};
+use accel_core::repr::{ArrayTuple, Column, RawArray, ScalarType, View};
 use accel_fusion::kernel::{ArrayId, ArrayInfo, Program, Verified, parse as parse_program};
 use libtest_mimic::Failed;
 use std::collections::HashSet;
@@ -129,7 +129,7 @@ pub fn parse(program: &Program, text: &str) -> Result<Arguments, String> {
     let inputs = program.inputs.iter().enumerate();
     let arrays = texts.iter().zip(inputs).map(|(text, (k, a))| argument(k, &program.arrays[*a], text));
     let arguments = Arguments::new(arrays.collect::<Result<_, _>>()?);
-    match program.takes(&arguments.arrays.iter().collect::<Vec<_>>()) {
+    match program.takes(arguments.arrays.iter().map(View::Array)) {
         true => Ok(arguments),
         false => Err(
             "the arguments have other types than the program's, or other numbers of elements than their extents say"

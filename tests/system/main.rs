@@ -4,5 +4,6 @@ mod book;
 mod command_line;
 #[cfg(unix)]
 mod faults;
+mod run_into;
 #[path = "../support/mod.rs"]
 mod support;

@@ -114,6 +114,10 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         &self.raw
     }
 
+    pub(crate) fn raw_mut(&mut self) -> &mut RawArray {
+        &mut self.raw
+    }
+
     /// The extents, outermost dimension first: `let [rows, columns] = m.shape().into()`. They can be used wherever a
     /// function takes a shape, and they dereference to a slice of `usize`.
     pub fn shape(&self) -> Extents<Sh> {

@@ -15,6 +15,10 @@ pub trait ColumnElt: ScalarElt + Default {
     fn part<'a>(part: &ColumnView<'a>) -> Option<&'a [Self]>;
     /// The elements of a part of a column, for writing; `None` if it has another type.
     fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [Self]>;
+    /// A slice as a part of a column.
+    fn view(elements: &[Self]) -> ColumnView<'_>;
+    /// A slice as a part of a column, for writing.
+    fn view_mut(elements: &mut [Self]) -> ColumnPart<'_>;
 }
 
 macro_rules! columns {
@@ -36,6 +40,19 @@ macro_rules! columns {
             pub fn part(self, first: usize, n: usize) -> ColumnView<'a> {
                 match self { $(ColumnView::$variant(c) => ColumnView::$variant(&c[first..first + n])),* }
             }
+            /// The type of the elements.
+            pub fn ty(self) -> ScalarType {
+                match self { $(ColumnView::$variant(_) => ScalarType::$variant),* }
+            }
+            /// The number of elements.
+            #[allow(clippy::len_without_is_empty)]
+            pub fn len(self) -> usize {
+                match self { $(ColumnView::$variant(c) => c.len()),* }
+            }
+            /// The address of the elements.
+            pub fn as_ptr(self) -> *const u8 {
+                match self { $(ColumnView::$variant(c) => c.as_ptr().cast()),* }
+            }
             /// A column of these elements.
             pub fn to_column(self) -> Column {
                 match self { $(ColumnView::$variant(c) => c.to_vec().into()),* }
@@ -49,6 +66,22 @@ macro_rules! columns {
                     let (a, b) = c.split_at_mut(n);
                     (ColumnPart::$variant(a), ColumnPart::$variant(b))
                 })* }
+            }
+            /// The same elements, for a shorter time.
+            pub fn reborrow(&mut self) -> ColumnPart<'_> {
+                match self { $(ColumnPart::$variant(c) => ColumnPart::$variant(c)),* }
+            }
+            /// The type of the elements.
+            pub fn ty(&self) -> ScalarType {
+                match self { $(ColumnPart::$variant(_) => ScalarType::$variant),* }
+            }
+            /// The address of the elements, for writing.
+            pub fn as_mut_ptr(&mut self) -> *mut u8 {
+                match self { $(ColumnPart::$variant(c) => c.as_mut_ptr().cast()),* }
+            }
+            /// The memory of the elements, in bytes.
+            pub fn bytes(&self) -> usize {
+                match self { $(ColumnPart::$variant(c) => size_of_val(&**c)),* }
             }
             /// Copies the elements of a column; `false` if it has other ones.
             pub fn copy_from(&mut self, from: &Column) -> bool {
@@ -78,6 +111,14 @@ macro_rules! columns {
             #[inline]
             fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [$rust]> {
                 match part { ColumnPart::$variant(c) => Some(c), _ => None }
+            }
+            #[inline]
+            fn view(elements: &[$rust]) -> ColumnView<'_> {
+                ColumnView::$variant(elements)
+            }
+            #[inline]
+            fn view_mut(elements: &mut [$rust]) -> ColumnPart<'_> {
+                ColumnPart::$variant(elements)
             }
         })*
 

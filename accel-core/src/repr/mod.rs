@@ -13,6 +13,7 @@ pub mod scalar;
 pub mod tree;
 mod two;
 pub mod ty;
+pub mod view;
 
 pub use agreement::Agreement;
 pub use array::{
@@ -23,3 +24,4 @@ pub use foreign::{Call, Foreign};
 pub use scalar::{Scalar, ScalarType, Scalars};
 pub use two::Two;
 pub use ty::RawTy;
+pub use view::{View, ViewMut, Views, ViewsMut};

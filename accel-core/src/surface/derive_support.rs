@@ -2,7 +2,7 @@
 
 pub use super::{Acc, Exp, IntoAcc, IntoExp, ToExp};
 pub use crate::error::Result;
-pub use crate::repr::{ArrayTuple, Scalar, Scalars};
+pub use crate::repr::{ArrayTuple, Scalar, Scalars, Views, ViewsMut};
 pub use crate::surface::graph::Handle;
 pub use crate::types::{Arrays, Elt, Listed, Tangent};
 

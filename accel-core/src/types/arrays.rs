@@ -1,9 +1,9 @@
 //! Array types: arrays, tuples and records of arrays, which are the arguments and results of programs.
 
-use crate::array::Array;
+use crate::array::{Array, Scalar, Vector};
 use crate::ast::ty::{Arr, ArraysRepr, Repr};
 use crate::error::{Error, Result};
-use crate::repr::ArrayTuple;
+use crate::repr::{ArrayTuple, ColumnElt, View, ViewMut, Views, ViewsMut};
 use crate::surface::handles::Acc;
 use crate::types::{Elt, Shape, Snoc};
 
@@ -29,6 +29,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// # Errors
     /// `Error::Type` for any other tuple.
     fn from_tuple(arrays: ArrayTuple) -> Result<Self>;
+    /// Lists the arrays, from left to right.
+    fn views<'a>(&'a self, to: &mut Views<'a>);
+    /// Lists the arrays as places for results, from left to right.
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>);
     /// Splits an array computation into its components.
     fn unlift(a: Acc<Self>) -> Self::Acc;
 }
@@ -86,6 +90,12 @@ impl<Sh: Shape, T: Elt> Arrays for Array<Sh, T> {
             other => Err(wrong_tuple::<Self>(&other)),
         }
     }
+    fn views<'a>(&'a self, to: &mut Views<'a>) {
+        to.push(View::Array(self.raw()));
+    }
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
+        to.push(ViewMut::Array(self.raw_mut()));
+    }
     fn unlift(a: Acc<Self>) -> Acc<Self> {
         a
     }
@@ -103,6 +113,8 @@ impl Arrays for () {
             other => Err(wrong_tuple::<Self>(&other)),
         }
     }
+    fn views<'a>(&'a self, _: &mut Views<'a>) {}
+    fn views_mut<'a>(&'a mut self, _: &mut ViewsMut<'a>) {}
     fn unlift(_: Acc<Self>) {}
 }
 
@@ -116,19 +128,79 @@ pub(crate) fn wrong_tuple<A: Arrays>(found: &ArrayTuple) -> Error {
     Error::Type { op: "arrays".into(), expected: A::Repr::raw().to_string(), found: found.into() }
 }
 
-/// Everything on which a program with argument type `A` can be run: a reference to an `A`, or for a tuple a tuple of
-/// references.
+/// Everything on which a program with argument type `A` can be run: a reference to an `A`, a slice for a vector, a number for an array
+/// without dimensions, or for a tuple a tuple of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a program of `{A}`",
     note = "arguments are references to arrays, in a tuple if there are several: `(&xs, &ys)`"
 )]
 pub trait Inputs<A: Arrays> {
-    /// The arrays without their types. The data is shared, not copied.
+    /// The arrays without their types. The data of arrays is shared, not copied.
     fn to_tuple(&self) -> ArrayTuple;
+    /// Lists the arrays, from left to right.
+    fn views<'a>(&'a self, to: &mut Views<'a>);
 }
 
 impl<A: Arrays> Inputs<A> for &A {
     fn to_tuple(&self) -> ArrayTuple {
         A::to_tuple(self)
+    }
+    fn views<'a>(&'a self, to: &mut Views<'a>) {
+        A::views(self, to);
+    }
+}
+
+impl<T: Elt + ColumnElt> Inputs<Vector<T>> for &[T] {
+    fn to_tuple(&self) -> ArrayTuple {
+        ArrayTuple::Array(slice(self).to_array())
+    }
+    fn views<'a>(&'a self, to: &mut Views<'a>) {
+        to.push(slice(self));
+    }
+}
+
+fn slice<T: ColumnElt>(elements: &[T]) -> View<'_> {
+    View::Slice([elements.len()], T::view(elements))
+}
+
+impl<T: Elt + ColumnElt> Inputs<Scalar<T>> for T {
+    fn to_tuple(&self) -> ArrayTuple {
+        ArrayTuple::Array(number(self).to_array())
+    }
+    fn views<'a>(&'a self, to: &mut Views<'a>) {
+        to.push(number(self));
+    }
+}
+
+fn number<T: ColumnElt>(x: &T) -> View<'_> {
+    View::Number(T::view(std::slice::from_ref(x)))
+}
+
+/// Places for the results of a program with result type `R`: a mutable reference to an `R`, a mutable slice for a vector, a mutable reference
+/// to a number for an array without dimensions, or for a tuple a tuple of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no place for a result `{R}`",
+    note = "places are mutable references to arrays, slices or numbers, in a tuple if there are several: `(&mut value, &mut gradient[..])`"
+)]
+pub trait Outputs<R: Arrays> {
+    /// Lists the places, from left to right.
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>);
+}
+
+impl<R: Arrays> Outputs<R> for &mut R {
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
+        R::views_mut(self, to);
+    }
+}
+
+impl<T: Elt + ColumnElt> Outputs<Vector<T>> for &mut [T] {
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
+        to.push(ViewMut::Slice([self.len()], T::view_mut(self)));
+    }
+}
+
+impl<T: Elt + ColumnElt> Outputs<Scalar<T>> for &mut T {
+    fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
+        to.push(ViewMut::Number(T::view_mut(std::slice::from_mut(self))));
     }
 }

@@ -11,7 +11,7 @@ pub mod shape;
 mod tangent;
 mod tuples;
 
-pub use arrays::{Arrays, Inputs, Listed, Rows};
+pub use arrays::{Arrays, Inputs, Listed, Outputs, Rows};
 pub use elt::Elt;
 pub use num::{Bits, Floating, Integral, Num, Primitive};
 pub use numbers::Numbers;

@@ -16,7 +16,7 @@ use super::verify::{Verified, verify};
 use accel_core::ast::{Dir, deep};
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
-use accel_core::repr::{ArrayTuple, Call, Column, RawArray, RawExtents, Scalar, ScalarType};
+use accel_core::repr::{ArrayTuple, Call, Column, RawArray, RawExtents, Scalar, ScalarType, View};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ fn run(
     executor: &dyn Executor,
 ) -> Result<Vec<RawArray>> {
     let inputs = argument.leaves();
-    if !p.takes(&inputs) {
+    if !p.takes(inputs.iter().map(|a| View::Array(a))) {
         let expected = super::print::list(&p.inputs, |id| p.arrays[*id].to_string());
         return Err(wrong_argument(format!("({expected})"), argument));
     }

@@ -4,7 +4,7 @@ use super::ids::{ArrayId, Reg, SiteId};
 use accel_core::ast::{Dir, Src, deep};
 use accel_core::error::Error;
 use accel_core::repr::op::{Op1, Op2};
-use accel_core::repr::{Agreement, Call, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Agreement, Call, RawArray, Scalar, ScalarType, View};
 use index_vec::IndexVec;
 use std::ops::{Deref, DerefMut};
 
@@ -32,14 +32,12 @@ impl Program {
     }
 
     /// Whether arrays fit as arguments of this program: their number, their ranks and their element types.
-    pub fn takes(&self, arguments: &[&RawArray]) -> bool {
-        let fits = |(a, id): (&&RawArray, &ArrayId)| {
+    pub fn takes<'a>(&self, arguments: impl ExactSizeIterator<Item = View<'a>>) -> bool {
+        let fits = |(a, id): (View<'_>, &ArrayId)| {
             let info = &self.arrays[*id];
-            a.extents.len() == info.rank
-                && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
-                && a.columns.iter().all(|c| c.len() == a.size())
+            a.extents().len() == info.rank && a.has_elements_of(&info.columns)
         };
-        arguments.len() == self.inputs.len() && arguments.iter().zip(&self.inputs).all(fits)
+        arguments.len() == self.inputs.len() && arguments.zip(&self.inputs).all(fits)
     }
 }
 

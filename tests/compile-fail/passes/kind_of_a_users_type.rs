@@ -1,6 +1,6 @@
 //! Mistake: records say that they are represented by types of the other kind.
 use accel_core::ast::*;
-use accel_core::repr::{ArrayTuple, Scalar, Scalars};
+use accel_core::repr::{ArrayTuple, Scalar, Scalars, Views, ViewsMut};
 use accel_core::surface::{Acc, Exp};
 use accel_core::types::{Arrays, Elt};
 
@@ -28,6 +28,8 @@ impl Arrays for Mine {
     fn from_tuple(_: ArrayTuple) -> accel_core::error::Result<Self> {
         Ok(Mine)
     }
+    fn views<'a>(&'a self, _: &mut Views<'a>) {}
+    fn views_mut<'a>(&'a mut self, _: &mut ViewsMut<'a>) {}
     fn unlift(a: Acc<Self>) -> Self::Acc {
         a
     }
