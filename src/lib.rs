@@ -45,6 +45,7 @@ pub mod solvers;
 mod sparse;
 #[cfg(feature = "trace")]
 pub mod trace;
+pub mod trees;
 
 pub use accel_ad::{
     Coordinates, CustomFunction, Differentiable, OneNumber, custom_jvp, custom_vjp, derivative, grad, gradient,
@@ -132,6 +133,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | scans | [`cumsum`], [`cumprod`], [`cummax`], [`cummin`], [`scanl`], [`scanr`], their variants `scanl1`, `scanl_ex` and so on |
 /// | segments of rows | [`fold_seg`], [`fold1_seg`], [`scanl_seg`], [`scanr_seg`], their variants `scanl1_seg`, `scanl_ex_seg` and so on |
 /// | random numbers, densities | the modules [`random`](crate::random) and [`distributions`](crate::distributions) |
+/// | parameters of several arrays | [`tree`](crate::trees::tree) gives tuples and records the operators of arrays |
 /// | linear algebra | [`dot`], [`matvec`], [`matmul`], [`transpose`], [`outer`], [`outer_with`], [`bmm`], [`einsum`]; factorisations and systems are in [`linalg`](crate::linalg), equations and minima in [`solvers`](crate::solvers) |
 /// | sparse matrices | [`csr_matvec`], [`csr_matmul`], [`csr_transpose`], [`coo_to_csr`] |
 /// | convolutions | [`conv1d`], [`conv2d`] and their transposes with [`Conv`] and [`Layout`], [`max_pool`] and [`mean_pool`] with [`Pool`] |

@@ -1,11 +1,10 @@
 //! Descent along means of the gradient, for training.
 
-use super::{S, Steps, next};
-use crate::ast::ty::{Arr, ArraysRepr};
+use super::{Steps, next};
 use crate::surface::attributed;
-use crate::surface::derive_support::retype_acc;
-use crate::types::{Arrays, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Floating, Shape};
-use crate::{Acc, Array, Exp, IntoAcc, cond, fill, lit, shape, the, unit, zip_with, zip_with3};
+use crate::trees::{OfArrays, Parameters, tree};
+use crate::types::{Arrays, Floating, Shape};
+use crate::{Acc, Array, Exp, IntoAcc, cond, lit, the, unit, zip_with3};
 use std::panic::Location;
 
 /// Steps of descent by the method Adam (Kingma and Ba 2015), whose lengths follow the mean of the gradient and that of its squares. In optax, `optax.adam`.
@@ -53,7 +52,7 @@ impl Adam {
     #[track_caller]
     pub fn start<P: Parameters>(self, parameters: impl IntoAcc<Arrays = P>) -> Means<P> {
         attributed(("Adam::start", Location::caller()), || {
-            let none = P::no_means(parameters.into_acc());
+            let none = tree(parameters).filled(0.0);
             (none.unlift(), none.unlift(), unit(0i64))
         })
     }
@@ -67,106 +66,34 @@ impl Adam {
         (mean, squares, steps): Means<P>,
     ) -> (P::Acc, Means<P>) {
         attributed(("Adam::step", Location::caller()), || {
-            let steps = next(steps);
-            let before = [parameters.into_acc(), gradient.into_acc(), mean.into_acc(), squares.into_acc()];
-            let [parameters, mean, squares] = P::updated(&Update { adam: self, steps }, before).map(Acc::unlift);
-            (parameters, (mean, squares, steps))
+            let (steps, gradient) = (next(steps), tree(gradient));
+            let mean = tree(mean) * self.beta1 + gradient * (1.0 - self.beta1);
+            let squares = tree(squares) * self.beta2 + gradient * gradient * (1.0 - self.beta2);
+            let moved =
+                P::each(&Moved { adam: self, steps }, [parameters.into_acc(), mean.into_acc(), squares.into_acc()]);
+            (moved.unlift(), (mean.unlift(), squares.unlift(), steps))
         })
     }
 }
 
-/// What [`Adam`] trains: arrays of `f32` or `f64` with up to six dimensions, tuples and records of them.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has parts that are no parameters",
-    note = "parameters are arrays of `f32` or `f64`, tuples of up to eight of them, and records of arrays"
-)]
-pub trait Parameters: Arrays {
-    /// The means before the first step.
-    #[doc(hidden)]
-    fn no_means(x: Acc<Self>) -> Acc<Self>;
-    /// Parameters and means after a step, from parameters, the gradient, and means.
-    #[doc(hidden)]
-    fn updated(update: &Update, before: [Acc<Self>; 4]) -> [Acc<Self>; 3];
-}
-
-impl<P: Arrays<Repr: Leaves>> Parameters for P {
-    fn no_means(x: Acc<P>) -> Acc<P> {
-        retype_acc(P::Repr::no_means(retype_acc(x)))
-    }
-    fn updated(update: &Update, before: [Acc<P>; 4]) -> [Acc<P>; 3] {
-        P::Repr::updated(update, before.map(retype_acc)).map(retype_acc)
-    }
-}
-
-/// A step of one array.
-pub struct Update {
+/// Parameters after a step, from those before it and the means.
+struct Moved {
     adam: Adam,
     steps: Steps,
 }
 
-impl Update {
-    fn of<Sh: Shape, T: Floating>(
-        &self,
-        [x, gradient, mean, squares]: [Acc<Array<Sh, T>>; 4],
-    ) -> [Acc<Array<Sh, T>>; 3] {
+impl OfArrays<3> for Moved {
+    fn of<Sh: Shape, T: Floating>(&self, [x, mean, squares]: [Acc<Array<Sh, T>>; 3]) -> Acc<Array<Sh, T>> {
         let Adam { rate, beta1, beta2, epsilon } = self.adam;
-        let mixed = |stays: f64| move |m: Exp<T>, g: Exp<T>| m * lit::<T>(stays) + g * lit::<T>(1.0 - stays);
-        let mean = zip_with(mixed(beta1), mean, gradient);
-        let squares = zip_with(|v: Exp<T>, g: Exp<T>| mixed(beta2)(v, g * g), squares, gradient);
         // The means begin at 0. The other part is a difference of nearly equal numbers, which `f32` would not show.
         let steps = the(self.steps).cast::<f64>();
-        let part = |stays: f64| -> S<T> { unit((-lit::<f64>(stays).powf(steps) + 1.0).cast::<T>()) };
+        let part = |stays: f64| unit((-lit::<f64>(stays).powf(steps) + 1.0).cast::<T>());
         let (of_mean, of_squares) = (part(beta1), part(beta2));
         let moved = |x: Exp<T>, m: Exp<T>, v: Exp<T>| {
             // The derivative of the root at 0 is infinite.
             let root = cond(v.gt(lit::<T>(0.0)), (v / the(of_squares)).sqrt(), lit::<T>(0.0));
             x - m / the(of_mean) / (root + lit::<T>(epsilon)) * lit::<T>(rate)
         };
-        [zip_with3(moved, x, mean, squares), mean, squares]
+        zip_with3(moved, x, mean, squares)
     }
 }
-
-/// NOTE [Parameters by their representation]: a record of arrays is represented as pairs of arrays, as a tuple is. So a function of all arrays in
-/// a value is one of pairs and of arrays of each rank, and records need no code of their own.
-pub trait Leaves: ArraysRepr {
-    /// The arrays or pairs that are represented like this.
-    type Arrays: Arrays<Repr = Self>;
-    fn no_means(x: Acc<Self::Arrays>) -> Acc<Self::Arrays>;
-    fn updated(update: &Update, before: [Acc<Self::Arrays>; 4]) -> [Acc<Self::Arrays>; 3];
-}
-
-impl<A: Leaves, B: Leaves> Leaves for (A, B) {
-    type Arrays = (A::Arrays, B::Arrays);
-    fn no_means(x: Acc<Self::Arrays>) -> Acc<Self::Arrays> {
-        let (a, b) = x.unlift();
-        (A::no_means(a.into_acc()), B::no_means(b.into_acc())).into_acc()
-    }
-    fn updated(update: &Update, before: [Acc<Self::Arrays>; 4]) -> [Acc<Self::Arrays>; 3] {
-        let before = before.map(Acc::unlift);
-        let [x, m, v] = A::updated(update, before.map(|(a, _)| a.into_acc()));
-        let [y, n, w] = B::updated(update, before.map(|(_, b)| b.into_acc()));
-        [(x, y), (m, n), (v, w)].map(IntoAcc::into_acc)
-    }
-}
-
-macro_rules! arrays {
-    ($($t:ty: $($sh:ident $extents:ty),*;)*) => { $($(
-        impl Leaves for Arr<$extents, $t> {
-            type Arrays = Array<$sh, $t>;
-            fn no_means(x: Acc<Self::Arrays>) -> Acc<Self::Arrays> {
-                fill(shape(x), lit::<$t>(0.0))
-            }
-            fn updated(update: &Update, before: [Acc<Self::Arrays>; 4]) -> [Acc<Self::Arrays>; 3] {
-                update.of(before)
-            }
-        }
-    )*)* };
-    ($($t:ty)*) => { arrays! { $(
-        $t: Dim0 (), Dim1 One, Dim2 Two, Dim3 Three, Dim4 (Three, i64), Dim5 ((Three, i64), i64),
-            Dim6 (((Three, i64), i64), i64);
-    )* } };
-}
-type One = ((), i64);
-type Two = (One, i64);
-type Three = (Two, i64);
-arrays!(f32 f64);

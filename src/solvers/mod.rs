@@ -32,7 +32,8 @@ mod quad;
 mod root;
 mod schur;
 
-pub use adam::{Adam, Parameters};
+pub use crate::trees::Parameters;
+pub use adam::Adam;
 pub use adjoint_equation::odeint_adjoint;
 pub use fixed_point::fixed_point;
 pub use least_squares::{levenberg_marquardt, levenberg_marquardt_cg};

@@ -5,6 +5,7 @@ use crate::harness::{V, both_modes_agree};
 use accel::interp::Interpreter;
 use accel::prelude::*;
 use accel::solvers::*;
+use accel::trees::{flatten, tree, unflatten};
 
 type S = Acc<Scalar<f64>>;
 
@@ -250,6 +251,75 @@ fn adam_of_records() {
     let found = [all.0.weights.to_vec(), all.0.bias.to_vec()].concat();
     assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-9), "{found:?}");
     assert!((f64::from(all.1.as_slice()[0]) - 1.5022246492755824).abs() < 1e-6 && state.2.item() == 5);
+}
+
+/// The steps of [`Adam`] as a program of trees, for a record beside an array of other numbers.
+#[test]
+fn adam_of_trees() {
+    type All = (Layer, Vector<f32>);
+    let by_hand = afun(|x: Acc<All>, g: Acc<All>| {
+        let (x, g) = (tree(x), tree(g));
+        let (m, v) = (0.1 * g, (1.0 - 0.999) * g * g);
+        (x - m / (1.0 - 0.9) * 0.5 / ((v / (1.0 - 0.999)).sqrt() + 1e-8)).into_acc()
+    });
+    let adam = Adam { rate: 0.5, ..Adam::default() };
+    let step = afun(|x: Acc<All>, g: Acc<All>| adam.step(x, g.unlift(), adam.start(x)).0);
+    let layer = |k: f64| Layer {
+        weights: Array::matrix(2, 2, vec![k, 2.0 * k, -k, 0.5]).unwrap(),
+        bias: Array::vector(vec![k + 1.0]),
+    };
+    let (x, g) = ((layer(1.0), Array::vector(vec![2.0f32])), (layer(-0.3), Array::vector(vec![0.25f32])));
+    let [found, expected] = [&by_hand, &step].map(|f| flatten(&run(f, (&x, &g)).unwrap()));
+    assert!(found.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-6), "{found:?} {expected:?}");
+}
+
+/// All operators and functions of trees are those of each array, and so are their derivatives.
+#[test]
+fn trees_are_their_arrays() {
+    let of_trees = |a: Acc<(Matrix<f64>, (Vector<f64>, Scalar<f64>))>, k: Acc<Scalar<f64>>| {
+        let (x, number) = (tree(a), the(k));
+        let y = (2.0 * x + x * x - x / 3.0) * number + (1.0 - x) * k - k * (number - x) + (x - number) + (x + k);
+        let z = (number / (x.powi(2) + 1.0) + 3.0 / (x.abs() + k)) - (-x).exp() + x.sigmoid() + x.filled(2.0);
+        let total = y.dot(z) + z.sum() + (y + z).norm();
+        (total, (y + z).unlift())
+    };
+    let of_arrays = |a: Acc<(Matrix<f64>, (Vector<f64>, Scalar<f64>))>, k: Acc<Scalar<f64>>| {
+        let (m, (v, s)) = a.unlift();
+        let x = concat(concat(accel::flatten(m), v), replicate_inner(1i64, s));
+        let k = the(k);
+        let y = (x * 2.0 + x * x - x / 3.0) * k + (x * -1.0 + 1.0) * k - (x * -1.0 + k) * k + (x - k) + (x + k);
+        let z = (k / (x * x + 1.0) + 3.0 / (x.abs() + k)) - (-x).exp() + x.sigmoid() + 2.0;
+        dot(y, z) + sum(z) + norm(y + z)
+    };
+    let a = (Array::matrix(1, 2, vec![0.3, -0.7]).unwrap(), (Array::vector(vec![1.5]), Array::scalar(0.2)));
+    let k = Array::scalar(0.8);
+    let value = afun(move |a, k| of_trees(a, k).0);
+    let (found, expected) = (run(&value, (&a, &k)).unwrap().item(), run(afun(of_arrays), (&a, &k)).unwrap().item());
+    assert!((found - expected).abs() < 1e-12 * expected.abs(), "{found} {expected}");
+    let gradients = (run(grad(&value), (&a, &k)).unwrap(), run(grad(afun(of_arrays)), (&a, &k)).unwrap());
+    let (found, expected) = (flatten(&gradients.0), flatten(&gradients.1));
+    assert_eq!(found.len(), 5);
+    assert!(
+        found.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-10 * (1.0 + y.abs())),
+        "{found:?} {expected:?}"
+    );
+    let check = check_grad(&value, (&a, &k)).unwrap();
+    assert!(check.agrees(), "{check}");
+}
+
+#[test]
+fn flattened_trees() {
+    let layer = Layer { weights: Array::matrix(1, 2, vec![1.0, 2.0]).unwrap(), bias: Array::vector(vec![3.0]) };
+    let back = unflatten(&layer, &[4.0, 5.0, 6.0]).unwrap();
+    assert_eq!((back.weights.to_vec(), back.bias.to_vec()), (vec![4.0, 5.0], vec![6.0]));
+    for numbers in [&[1.0, 2.0][..], &[1.0; 4]] {
+        let error = unflatten(&layer, numbers).unwrap_err().to_string();
+        assert_eq!(error, format!("`unflatten`: expected 3 numbers, found {}", numbers.len()));
+    }
+    let of_two = afun(|x: Acc<Layer>, y: Acc<Layer>| tree(x) + tree(y));
+    let other = Layer { bias: Array::vector(vec![1.0; 2]), ..layer.clone() };
+    let error = run(&of_two, (&layer, &other)).unwrap_err().to_string();
+    assert!(error.starts_with("`+` at ") && error.contains("solvers.rs"), "{error}");
 }
 
 /// A gradient of another shape is an error with the line of the step.
