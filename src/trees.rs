@@ -51,6 +51,8 @@ impl<P> std::fmt::Debug for Tree<P> {
     }
 }
 
+// In messages, it would hide `Acc`.
+#[diagnostic::do_not_recommend]
 impl<P: Arrays> IntoAcc for Tree<P> {
     type Arrays = P;
     fn into_acc(self) -> Acc<P> {
@@ -228,6 +230,7 @@ macro_rules! operators {
         operators!($trait $method $symbol, Acc<Scalar<f64>>);
     )* };
     ($trait:ident $method:ident $symbol:literal, $number:ty) => {
+        #[diagnostic::do_not_recommend]
         impl<P: Parameters> $trait<$number> for Tree<P> {
             type Output = Tree<P>;
             #[track_caller]
@@ -235,6 +238,8 @@ macro_rules! operators {
                 self.map(($symbol, Location::caller()), || Beside(Operator::$trait, other.into(), Side::Right))
             }
         }
+        // A mistake in an operation on numbers has nothing to do with trees.
+        #[diagnostic::do_not_recommend]
         impl<P: Parameters> $trait<Tree<P>> for $number {
             type Output = Tree<P>;
             #[track_caller]
