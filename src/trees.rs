@@ -31,7 +31,7 @@ use crate::ast::ty::{Arr, ArraysRepr};
 use crate::surface::attributed;
 use crate::surface::derive_support::retype_acc;
 use crate::types::{Arrays, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Floating, Shape};
-use crate::{Acc, Array, Exp, IntoAcc, Scalar, fill, lit, map, shape, sum_all, the};
+use crate::{Acc, Array, Exp, IntoAcc, Scalar, fill, lit, map, shape, sum_all, the, zip_with};
 use crate::{Error, Result};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::panic::Location;
@@ -150,14 +150,20 @@ enum Operator {
     Div,
 }
 
-impl OfArrays<2> for Operator {
-    fn of<Sh: Shape, T: Floating>(&self, [x, y]: [Acc<Array<Sh, T>>; 2]) -> Acc<Array<Sh, T>> {
+impl Operator {
+    fn apply<T: Floating>(self, x: Exp<T>, y: Exp<T>) -> Exp<T> {
         match self {
             Operator::Add => x + y,
             Operator::Sub => x - y,
             Operator::Mul => x * y,
             Operator::Div => x / y,
         }
+    }
+}
+
+impl OfArrays<2> for Operator {
+    fn of<Sh: Shape, T: Floating>(&self, [x, y]: [Acc<Array<Sh, T>>; 2]) -> Acc<Array<Sh, T>> {
+        zip_with(|x, y| self.apply(x, y), x, y)
     }
 }
 
@@ -194,7 +200,6 @@ impl From<Acc<Scalar<f64>>> for Number {
 
 /// An operator with a number on the right, or on the left.
 struct Beside(Operator, Number, Side);
-#[derive(Clone, Copy)]
 enum Side {
     Left,
     Right,
@@ -202,17 +207,13 @@ enum Side {
 
 impl OfArrays<1> for Beside {
     fn of<Sh: Shape, T: Floating>(&self, [x]: [Acc<Array<Sh, T>>; 1]) -> Acc<Array<Sh, T>> {
-        let number: Exp<T> = self.1.of();
-        match (self.0, self.2) {
-            (Operator::Add, Side::Right) => x + number,
-            (Operator::Sub, Side::Right) => x - number,
-            (Operator::Mul, Side::Right) => x * number,
-            (Operator::Div, Side::Right) => x / number,
-            (Operator::Add, Side::Left) => number + x,
-            (Operator::Sub, Side::Left) => number - x,
-            (Operator::Mul, Side::Left) => number * x,
-            (Operator::Div, Side::Left) => number / x,
-        }
+        let Beside(operator, number, side) = self;
+        let number = number.of();
+        let apply = |x| match side {
+            Side::Right => operator.apply(x, number),
+            Side::Left => operator.apply(number, x),
+        };
+        map(apply, x)
     }
 }
 
@@ -371,17 +372,11 @@ pub fn flatten<P: Parameters>(x: &P) -> Vec<f64> {
 /// # Errors
 /// `Error::Shape` if `like` has another number of numbers.
 pub fn unflatten<P: Parameters>(like: &P, numbers: &[f64]) -> Result<P> {
-    let (mut left, mut missing) = (numbers.iter(), 0);
-    let filled = like.to_tuple().map_floats(&mut |_| {
-        left.next().copied().unwrap_or_else(|| {
-            missing += 1;
-            0.0
-        })
-    });
-    if missing > 0 || left.len() > 0 {
-        let expected = numbers.len() + missing - left.len();
+    let expected = flatten(like).len();
+    if expected != numbers.len() {
         let (expected, found) = (format!("{expected} numbers"), numbers.len().to_string());
         return Err(Error::Shape { op: "`unflatten`".into(), expected, found });
     }
-    P::from_tuple(filled)
+    let mut numbers = numbers.iter().copied();
+    P::from_tuple(like.to_tuple().map_floats(&mut |x| numbers.next().unwrap_or(x)))
 }

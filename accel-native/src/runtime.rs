@@ -95,8 +95,10 @@ impl Place for Into<'_, '_> {
         for (place, a) in self.0.iter_mut().zip(&program.results) {
             let (info, c) = (&program.arrays[*a], layout.columns[*a]);
             let n: usize = tables.extents_of(code, *a).map(|e| e as usize).product();
+            let mut fits = true;
             place.overwrite(|k, mut part| {
-                if info.columns.get(k) != Some(&part.ty()) || part.bytes() != n * element_size(part.ty()) {
+                fits &= info.columns.get(k) == Some(&part.ty()) && part.bytes() == n * element_size(part.ty());
+                if !fits {
                     return;
                 }
                 let from = match info.rank {
@@ -108,6 +110,7 @@ impl Place for Into<'_, '_> {
                 // caller, so it is not memory of the run.
                 unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), part.as_mut_ptr(), part.bytes()) };
             });
+            fits.then_some(()).ok_or_else(|| Error::Internal("a result of another type than its place".into()))?;
         }
         for a in program.results.iter().filter(|a| program.arrays[**a].rank > 0) {
             let c = layout.columns[*a];
