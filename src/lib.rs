@@ -62,6 +62,9 @@ pub use accel_core::{afun, array, ast, backend, by, interp, nan, print, repr, su
 #[doc(no_inline)]
 pub use accel_core::prelude::*;
 pub use accel_derive::{Arrays, Elt};
+/// Compiled programs in files, for processes and machines without a compiler: see the book, "Shipping a program".
+#[doc(inline)]
+pub use accel_native::bundle;
 /// The cache of compiled programs on disk: its folder, its size, and how to clear it.
 ///
 /// ```

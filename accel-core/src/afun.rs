@@ -336,6 +336,23 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         Ok(Compiled { executable, types: PhantomData })
     }
 
+    /// The compiled program of a function that makes an executable of the types of the argument and of the result. The interface of
+    /// backends that load programs.
+    ///
+    /// # Errors
+    /// Those of the function.
+    #[doc(hidden)]
+    pub fn of(make: impl FnOnce(RawTy, RawTy) -> Result<Box<dyn Executable>>) -> Result<Self> {
+        let executable = make(Args::Repr::raw(), R::Repr::raw())?.into();
+        Ok(Compiled { executable, types: PhantomData })
+    }
+
+    /// What the backend has made of the program.
+    #[doc(hidden)]
+    pub fn executable(&self) -> &dyn Executable {
+        &*self.executable
+    }
+
     /// Compiles what the backend compiles for the extents of these arguments only. Otherwise the first run does so. The elements of the
     /// arguments do not matter.
     ///

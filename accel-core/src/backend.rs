@@ -57,6 +57,15 @@ pub trait Executable: Send + Sync {
         Ok(())
     }
 
+    /// The compiled program for other processes, which have neither the program nor a compiler: for each of these kinds of processors, or for
+    /// that of this process if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Bundle`] if the backend has no such form of the program, and as [`Backend::compile`].
+    fn bundle(&self, _processors: &[&str]) -> Result<Vec<u8>> {
+        Err(Error::Bundle { place: "of a program".into(), why: "only the native backend makes bundles".into() })
+    }
+
     /// Like [`run`](Self::run), for a program whose arguments and results have no dimensions. The scalars of the
     /// arguments and of the results are in order from left to right; the entries of the results already have the right
     /// types. Returns `false` if the backend has no faster way than `run`, if a scalar has another type than in the

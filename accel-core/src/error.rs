@@ -143,6 +143,14 @@ pub enum Error {
     /// The C compiler of a backend failed, or its output cannot be loaded.
     #[error("compiling the generated C code: {0}")]
     Compiler(String),
+    /// A compiled program that cannot be stored in a file, or a file without a program that can be used here.
+    #[error("the bundle {place}: {why}")]
+    Bundle {
+        /// The name of the file, or what else the program is in.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A missing device, or a failure of its driver.
     #[error("OpenCL: {0}")]
     Device(String),

@@ -5,7 +5,7 @@ use crate::pipeline::{Optimized, lower, optimize};
 use accel_core::ast;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
-use accel_core::pass::canonical_key;
+use accel_core::pass::canonical_key::{self, SMALL_BYTES};
 use accel_core::repr::{ArrayTuple, RawTy};
 
 /// The backend that lowers a program and evaluates the kernel program.
@@ -45,7 +45,7 @@ impl Backend for OptimizedEvaluator {
         let (arg, result) = (program.arg().clone(), program.result().clone());
         let key = canonical_key::program(program);
         let stored = |optimized: Optimized| {
-            let again = optimized.to_bytes(&key).and_then(|bytes| Optimized::from_bytes(&bytes, &key));
+            let again = optimized.to_bytes(&key, SMALL_BYTES).and_then(|bytes| Optimized::from_bytes(&bytes, &key));
             let again = again.ok_or_else(|| Error::Internal("a program that cannot be stored".into()))?;
             if again.program.to_string() == optimized.program.to_string() {
                 return Ok(again);

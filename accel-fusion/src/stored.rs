@@ -1,33 +1,38 @@
 //! Optimised programs as bytes, in files.
 //!
-//! A file is used for the program from which it was made, and this program is at hand. So the bytes do not contain what
-//! they can refer to: the places in the source and foreign functions, which Rust cannot construct, and the arrays that are part of the
-//! program.
+//! In the cache, a file is used for the program from which it was made, and this program is at hand. So the bytes do not contain what
+//! they can refer to: foreign functions, which Rust cannot construct, and the arrays that are part of the program. A program for
+//! other processes contains its arrays, and has no foreign functions: its key is empty.
 //! The rest is words, and the kernel program in its textual form.
 
-use crate::kernel::{Op, Program, Verified, parse};
+use crate::kernel::{Op, Origin, Program, Verified, lookup, parse};
 use crate::optimize::Assumptions;
 use crate::pipeline::{Conditions, Given, Optimized};
-use crate::words::{Reader, list};
-use accel_core::ast::Source;
-use accel_core::pass::canonical_key::{ProgramKey, SMALL_BYTES};
+use crate::words::{Reader, list, text};
+use accel_core::ast::Role;
+use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use std::collections::HashMap;
 
 impl Optimized {
     /// The program and its conditions as bytes. `key` is the key of the typed program. `None` if the bytes would have to
-    /// contain a large array that a pass has computed, or a place in the source that is not one of the typed program.
-    pub fn to_bytes(&self, key: &ProgramKey) -> Option<Vec<u8>> {
+    /// contain a foreign function, or a column of more than `largest` bytes, that is not one of the typed program.
+    pub fn to_bytes(&self, key: &ProgramKey, largest: usize) -> Option<Vec<u8>> {
         let program = &*self.program;
         let mut out = vec![];
         self.conditions.write(&mut out);
-        let place = |s: &Source| (s.name, s.at.file(), s.at.line(), s.at.column(), s.role);
-        let numbers: HashMap<_, _> = key.sources.iter().enumerate().map(|(k, s)| (place(s), 1 + k as u64)).collect();
-        let places = program.sites.iter().map(|site| match &site.at {
-            None => Some(0),
-            Some(at) => numbers.get(&place(at)).copied(),
-        });
-        list(&mut out, places.collect::<Option<Vec<u64>>>()?.into_iter(), |out, number| out.push(number));
+        let mut numbers: HashMap<Origin, u64> = HashMap::new();
+        let mut origins = vec![];
+        let mut number = |at: Origin| {
+            let next = numbers.len() as u64;
+            *numbers.entry(at).or_insert_with(|| {
+                origins.push(at);
+                next
+            })
+        };
+        let of_sites: Vec<_> = program.sites.iter().map(|site| site.at.map_or(0, |at| 1 + number(at))).collect();
+        list(&mut out, origins.into_iter(), |out, at| at.write(out));
+        list(&mut out, of_sites.into_iter(), |out, number| out.push(number));
         let mut small = true;
         let own: HashMap<_, _> = key.columns.iter().enumerate().map(|(k, c)| (c.identity(), k as u64)).collect();
         list(&mut out, program.literals.iter(), |out, a| {
@@ -35,7 +40,7 @@ impl Optimized {
             list(out, a.columns.iter(), |out, column| match own.get(&column.identity()) {
                 Some(k) => out.extend([0, *k]),
                 None => {
-                    small &= column.bytes() <= SMALL_BYTES;
+                    small &= column.bytes() <= largest;
                     out.extend([1, column.ty() as u64]);
                     let elements: Vec<_> = (0..column.len()).filter_map(|i| column.get(i)).collect();
                     list(out, elements.into_iter(), |out, x| out.push(x.bits()))
@@ -65,9 +70,10 @@ impl Optimized {
         let mut words = Reader(after.get(..n)?);
         let text = std::str::from_utf8(&bytes[8 + 8 * n..]).ok()?;
         let conditions = Conditions::read(&mut words)?;
-        let places = words.list(|words| match words.number()? {
+        let origins = words.list(Origin::read)?;
+        let of_sites = words.list(|words| match words.number()? {
             0 => Some(None),
-            k => Some(Some(*key.sources.get(k - 1)?)),
+            k => Some(Some(*origins.get(k - 1)?)),
         })?;
         let literals = words.list(|words| {
             let extents = words.list(Reader::number)?.into();
@@ -86,10 +92,10 @@ impl Optimized {
         let functions = words.list(|words| Some((words.array()?, key.functions.get(words.number()?)?)))?;
         let functions: HashMap<_, _> = functions.into_iter().collect();
         let mut program = parse(text).ok()?;
-        if !words.0.is_empty() || places.len() != program.sites.len() {
+        if !words.0.is_empty() || of_sites.len() != program.sites.len() {
             return None;
         }
-        program.sites.iter_mut().zip(places).for_each(|(site, at)| site.at = at);
+        program.sites.iter_mut().zip(of_sites).for_each(|(site, at)| site.at = at);
         program.literals = literals;
         let mut all_are_known = true;
         program.body.walk_mut(|s| {
@@ -104,6 +110,21 @@ impl Optimized {
             return None;
         }
         Some(Optimized { program: Verified::new(program).ok()?, conditions, complete: true })
+    }
+}
+
+impl Origin {
+    fn write(&self, out: &mut Vec<u64>) {
+        text(out, self.name);
+        text(out, self.file);
+        out.extend([u64::from(self.line), u64::from(self.column), self.role as u64]);
+    }
+
+    fn read(words: &mut Reader) -> Option<Origin> {
+        let [name, file] = [words.text()?, words.text()?].map(|text| lookup::intern(&text));
+        let [line, column] = [words.word()?, words.word()?];
+        let role = *[Role::Primal, Role::Adjoint, Role::Tangent].get(words.number()?)?;
+        Some(Origin { name, file, line: line.try_into().ok()?, column: column.try_into().ok()?, role })
     }
 }
 

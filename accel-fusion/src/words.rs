@@ -32,6 +32,22 @@ impl Reader<'_> {
         }
         Some(items)
     }
+
+    /// A text: its length in bytes, then these, eight in a word.
+    pub fn text(&mut self) -> Option<String> {
+        let n = self.number()?;
+        let (words, rest) = self.0.split_at_checked(n.div_ceil(8))?;
+        self.0 = rest;
+        let bytes = words.iter().flat_map(|w| w.to_le_bytes()).take(n).collect();
+        String::from_utf8(bytes).ok()
+    }
+}
+
+/// Writes a text for [`Reader::text`].
+pub fn text(out: &mut Vec<u64>, text: &str) {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    out.push(text.len() as u64);
+    out.extend(text.as_bytes().chunks(8).map(word));
 }
 
 /// Writes a list for [`Reader::list`].

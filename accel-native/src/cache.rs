@@ -23,7 +23,7 @@ use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
 use accel_core::notice::notice;
 use folder::{Folder, KEY, LIBRARY};
-pub(crate) use folder::{Work, remove_old_work};
+pub(crate) use folder::{Work, read_trusted, remove_old_work};
 use place::folder;
 pub(crate) use place::place_for_work;
 pub(crate) use programs::{KnownProgram, optimized};

@@ -9,6 +9,22 @@ pub fn write(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     std::fs::write(path, contents)
 }
 
+/// Writes a file, or replaces it, so that nobody but its owner may write to it, whatever the mode of new files is. Others see all of it
+/// or nothing.
+pub fn write_for_owner(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    check_file_size(contents.len())?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".accel-").make_in(folder, |unfinished| {
+        let mut options = std::fs::OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+        options.write(true).create_new(true).open(unfinished)
+    })?;
+    std::io::Write::write_all(&mut file, contents)?;
+    file.persist(path)?;
+    Ok(())
+}
+
 /// Whether this process may write files of this size.
 ///
 /// # Errors

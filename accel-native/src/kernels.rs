@@ -1,7 +1,9 @@
 //! Compiled kernel programs.
 
+use crate::bundle::{Reader, Writer};
 use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
+use crate::library::Library;
 use crate::runtime::{self, New, Outcome, Place};
 use crate::toolchain::{self, Toolchain};
 use accel_codegen::{Module, Vectors, emit_for};
@@ -38,15 +40,20 @@ pub struct Kernels {
     /// The extents of inputs for which strips do not pay, and the program without them. Other runs find out after some
     /// statements, whose work is lost.
     known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
+    /// Gives the libraries of its other forms, if it was compiled elsewhere.
+    stored: Option<Box<StoredForms>>,
 }
+
+/// The library of a form in a bundle; `None` if it is not in it.
+pub(crate) type StoredForms = dyn Fn(&Left) -> Result<Option<Arc<Library>>> + Send + Sync;
 
 /// What the compiled form of a program depends on besides the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
-    vectors: Vectors,
-    budget: Budget,
+    pub vectors: Vectors,
+    pub budget: Budget,
     /// The extents of inputs that are constants.
-    extents: InputExtents,
+    pub extents: InputExtents,
 }
 
 impl Form {
@@ -55,7 +62,7 @@ impl Form {
         Form { vectors: toolchain::vectors(), budget, extents }
     }
 
-    fn emit(&self, program: &Verified<Program>, toolchain: &Toolchain) -> Module {
+    pub fn emit(&self, program: &Verified<Program>, toolchain: &Toolchain) -> Module {
         emit_for(program, &self.extents, toolchain.options(self.vectors))
     }
 
@@ -68,9 +75,38 @@ impl Form {
 /// The strips that a program is left without, by the arrays that they define, and whether finer ones take their places where this is
 /// possible.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-struct Left {
+pub(crate) struct Left {
     strips: BTreeSet<ArrayId>,
     is_finer: bool,
+}
+
+impl Left {
+    /// The program without these strips.
+    pub fn of(&self, program: &Verified<Program>) -> Result<Verified<Program>> {
+        match self {
+            Left { strips, .. } if strips.is_empty() => Ok(program.clone()),
+            Left { strips, is_finer: true } => finer(program, strips),
+            Left { strips, is_finer: false } => dissolve(program, strips),
+        }
+    }
+
+    /// The form without any strips, for a program that has some. It runs for all arguments.
+    pub fn all(program: &Program) -> Option<Left> {
+        let strips = defined_by_strips(program);
+        (!strips.is_empty()).then_some(Left { strips, is_finer: false })
+    }
+
+    pub fn write(&self, out: &mut Writer) {
+        out.number(usize::from(self.is_finer));
+        out.number(self.strips.len());
+        self.strips.iter().for_each(|a| out.number(a.index()));
+    }
+
+    pub fn read(reader: &mut Reader<'_>) -> Option<Left> {
+        let is_finer = reader.number()? != 0;
+        let array = |reader: &mut Reader<'_>| Some(ArrayId::new(reader.number().filter(|n| *n <= ArrayId::MAX_INDEX)?));
+        Some(Left { strips: reader.list(array)?.into_iter().collect(), is_finer })
+    }
 }
 
 /// A program without some of its strips; `None` if the compiler takes too long.
@@ -184,24 +220,23 @@ impl Kernels {
         let mut left = Left::default();
         loop {
             let code = match &without {
-                None => &self.code,
+                None => Some(&self.code),
                 Some(without) => {
                     let compile = || self.compile_without(&left);
-                    let Some(code) = without.get_or_init(compile).as_ref().map_err(Clone::clone)? else {
-                        return Ok(None);
-                    };
-                    code
+                    without.get_or_init(compile).as_ref().map_err(Clone::clone)?.as_ref()
                 }
             };
-            let strip = match runtime::run(code, inputs, place)? {
-                Outcome::Done(results, bytes) => {
+            let strip = match code.map(|code| runtime::run(code, inputs, place)).transpose()? {
+                Some(Outcome::Done(results, bytes)) => {
                     tracing::trace!(bytes, "the most memory of the run");
                     if let Some(without) = without.filter(|_| !left.strips.is_empty()) {
                         self.remember(inputs, without);
                     }
                     return Ok(Some(results));
                 }
-                Outcome::NoStrip(strip) => strip,
+                Some(Outcome::NoStrip(strip)) => Some(strip),
+                None if self.stored.is_some() && left.is_finer => None,
+                None => return Ok(None),
             };
             left = self.next(&left, strip)?;
             without = Some(self.without(&left));
@@ -211,8 +246,18 @@ impl Kernels {
 
 impl Kernels {
     fn of_code(code: CompiledProgram, form: Form) -> Kernels {
-        let (without, is_dissolved, known) = Default::default();
-        Kernels { code, form, without, is_dissolved, known }
+        let (without, is_dissolved, known, stored) = Default::default();
+        Kernels { code, form, without, is_dissolved, known, stored }
+    }
+
+    /// A program that was compiled elsewhere. If a form that runs ask for is not there, they take the next one.
+    pub(crate) fn stored(code: CompiledProgram, form: Form, others: Box<StoredForms>) -> Kernels {
+        Kernels { stored: Some(others), ..Kernels::of_code(code, form) }
+    }
+
+    /// The forms without strips that runs have asked for.
+    pub(crate) fn forms(&self) -> Vec<Left> {
+        locked(&self.without).keys().cloned().collect()
     }
 
     /// The program without the strips that are known not to pay for these inputs, if there are any.
@@ -235,12 +280,12 @@ impl Kernels {
         }
     }
 
-    /// What the program is to be left without if this strip does not pay. Each of these programs takes a compilation, so there are no
+    /// What the program is to be left without if this strip does not pay, or if this form is not there. Each of these programs takes a compilation, so there are no
     /// more than three.
-    fn next(&self, left: &Left, strip: ArrayId) -> Result<Left> {
+    fn next(&self, left: &Left, strip: Option<ArrayId>) -> Result<Left> {
         let all = defined_by_strips(&self.code.program);
         Ok(match left {
-            Left { strips, .. } if strips.is_empty() => Left { strips: [strip].into(), is_finer: true },
+            Left { strips, .. } if strips.is_empty() => Left { strips: strip.into_iter().collect(), is_finer: true },
             Left { strips, is_finer: true } => Left { is_finer: *strips != all, strips: all },
             _ => return Err(Error::Internal("a program without strips that has strips".into())),
         })
@@ -254,8 +299,9 @@ impl Kernels {
 
     fn compile_without(&self, left: &Left) -> Result<Option<CompiledProgram>> {
         tracing::debug!(?left, "strips do not pay: the program is compiled without them");
-        let replace = if left.is_finer { finer } else { dissolve };
-        Self::code(replace(&self.code.program, &left.strips)?, &self.form, None)
+        let Some(stored) = &self.stored else { return Self::code(left.of(&self.code.program)?, &self.form, None) };
+        let code = |library| Ok(CompiledProgram::new(left.of(&self.code.program)?, library, self.form.budget));
+        stored(left)?.map(code).transpose()
     }
 }
 

@@ -35,6 +35,7 @@
 
 mod abi;
 mod background;
+pub mod bundle;
 pub mod cache;
 mod callbacks;
 mod context;
@@ -45,6 +46,7 @@ mod limited;
 mod memory;
 mod parallel_tasks;
 mod pool;
+mod processor;
 mod product;
 mod runtime;
 mod runtime_imports;

@@ -3,6 +3,7 @@
 use crate::cache::{Work, place_for_work, remove_old_work};
 use crate::files::{read, write};
 use crate::limited::{self, Ended, Outcome};
+use crate::processor::Kind;
 use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
 use accel_core::notice::notice;
@@ -52,6 +53,9 @@ const OPTIMISATION: [&str; 1] = ["-O3"];
 /// code of functions with fewer variables than a page is the same with it; a call with 18 KB takes 1.7 µs for one element with
 /// it and without.
 const PROBES: &str = "-fstack-clash-protection";
+
+/// The option for machine code for this processor only.
+const THIS_PROCESSOR: &str = if cfg!(target_arch = "aarch64") { "-mcpu=native" } else { "-march=native" };
 
 /// A compiler, and how to call it.
 #[derive(Clone, Debug)]
@@ -167,6 +171,12 @@ impl Toolchain {
         Options { vector_math: self.vector_math, vectors }
     }
 
+    /// The compiler for a kind of processors instead of this one.
+    pub fn for_kind(&self, kind: &Kind) -> Toolchain {
+        let flags = self.flags.iter().filter(|flag| **flag != THIS_PROCESSOR).cloned();
+        Toolchain { flags: flags.chain(kind.option.map(String::from)).collect(), ..self.clone() }
+    }
+
     /// The options of the compiler, also those that only some programs need.
     pub fn all_flags(&self) -> String {
         [&self.flags[..], &self.flags_for_calls].concat().join(" ")
@@ -193,12 +203,11 @@ impl Toolchain {
         };
         let version = String::from_utf8_lossy(&ended.output).into_owned();
         let vector_math = has_vector_math();
-        let machine = if cfg!(target_arch = "aarch64") { "-mcpu=native" } else { "-march=native" };
         let clang = version.contains("clang");
         let mut flags = if clang { OPTIMISATION.to_vec() } else { GCC_OPTIMISATION.to_vec() };
         flags.extend([
             "-std=gnu11",
-            machine,
+            THIS_PROCESSOR,
             "-fno-math-errno",
             "-fno-trapping-math",
             "-ffp-contract=off",

@@ -13,15 +13,16 @@
 
 use crate::background::submit;
 use crate::cache::{self, Key};
-use crate::kernels::{Form, Found, Kernels};
+use crate::kernels::{Form, Found, Kernels, Left};
 use crate::runtime::{Into, New, Results};
 use crate::vectorized::Vectorized;
-use accel_core::error::Result;
-use accel_core::repr::{ArrayTuple, View, ViewMut};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::{Optimized, Pipeline};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// When a program is compiled.
@@ -68,6 +69,23 @@ impl Version {
         Ok(version)
     }
 
+    /// A version that was compiled elsewhere.
+    pub fn stored(optimized: Optimized, kernels: Kernels, budget: Budget) -> Version {
+        Version { optimized: Arc::new(optimized), kernels: Arc::new(Some(kernels).into()), budget, stored: None }
+    }
+
+    /// The optimised program.
+    pub fn optimized(&self) -> &Optimized {
+        &self.optimized
+    }
+
+    /// The forms that a stored program needs: the one with all strips, those for which runs have asked, and one that runs for all
+    /// arguments.
+    pub fn forms_to_store(&self) -> BTreeSet<Left> {
+        let asked = self.kernels().map(Kernels::forms).unwrap_or_default();
+        asked.into_iter().chain(Left::all(&self.optimized.program)).chain([Left::default()]).collect()
+    }
+
     fn set(&self, kernels: Option<Kernels>) {
         // Only one thread makes the compiled form.
         let _ = self.kernels.set(kernels);
@@ -78,7 +96,8 @@ impl Version {
         self.stored.as_ref().filter(|_| std::ptr::eq(program, &raw const self.optimized.program))
     }
 
-    fn form(&self) -> Form {
+    /// What its compiled form depends on.
+    pub fn form(&self) -> Form {
         Form::new(self.budget, self.optimized.conditions.extents.clone())
     }
 
@@ -120,11 +139,17 @@ impl Version {
         self.kernels.get()?.as_ref()
     }
 
-    /// Runs the program on an argument of its type, which consists of `inputs`: the results, from left to right.
+    /// Runs the program on an argument of its type, which consists of `inputs`. The result has type `ty`.
     ///
     /// # Errors
     /// A check at run time fails.
-    pub fn run(&self, argument: &ArrayTuple, inputs: &[View<'_>]) -> Result<Results> {
+    pub fn run(&self, argument: &ArrayTuple, inputs: &[View<'_>], ty: &RawTy) -> Result<ArrayTuple> {
+        let mut results = self.results(argument, inputs)?.into_iter();
+        ArrayTuple::of(ty, &mut results).ok_or_else(|| Error::Internal("a program with too few results".into()))
+    }
+
+    /// The results, from left to right.
+    fn results(&self, argument: &ArrayTuple, inputs: &[View<'_>]) -> Result<Results> {
         if let Some(kernels) = self.kernels()
             && let Some(results) = kernels.run_with(inputs, &mut New)?
         {
@@ -132,6 +157,12 @@ impl Version {
         }
         let _span = tracing::debug_span!("interpret").entered();
         Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
+    }
+
+    /// Computes on numbers, for a program without dimensions: see [`accel_core::backend::Executable::call`].
+    pub fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
+        let numbers = self.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
+        numbers.is_some_and(|n| n.call(argument, result))
     }
 
     /// As [`run`](Self::run), with results in the memory of the caller; `false` if there is no compiled form at the moment, or if the

@@ -1,5 +1,6 @@
 //! A compiled program, and its versions for extents of arguments.
 
+use crate::bundle;
 use crate::cache::KnownProgram;
 use crate::version::{Tiers, Version};
 use accel_core::ast::deep;
@@ -50,9 +51,7 @@ impl Executable for Versions {
             }
             version => version?,
         };
-        let mut results = version.run(argument, &inputs)?.into_iter();
-        ArrayTuple::of(self.pipeline.program().result(), &mut results)
-            .ok_or_else(|| Error::Internal("a program with too few results".into()))
+        version.run(argument, &inputs, self.pipeline.program().result())
     }
 
     fn run_into(&self, arguments: &[View<'_>], results: &mut [ViewMut<'_>]) -> Result<bool> {
@@ -66,11 +65,22 @@ impl Executable for Versions {
         self.version_for(&views(&check_argument(argument, self.pipeline.program().arg())?)).map(|_| ())
     }
 
+    fn bundle(&self, processors: &[&str]) -> Result<Vec<u8>> {
+        // Versions that nobody has run are not compiled for this processor.
+        let optimized = |extents| Version::new(&self.pipeline, extents, Tiers::Interpreted);
+        let (any, none) = (optimized(Some(&InputExtents::default()))?, optimized(None)?);
+        let symbolic = self.symbolic.get().and_then(|made| made.as_ref().ok()).unwrap_or(&any);
+        let general = self.general.get().and_then(|made| made.as_ref().ok()).unwrap_or(&none);
+        let mut versions: Vec<_> = self.constant.iter().map_while(OnceLock::get).flatten().collect();
+        versions.push(symbolic);
+        versions.extend((!symbolic.optimized().conditions.is_empty()).then_some(general));
+        let program = self.pipeline.program();
+        bundle::bundle(program.arg(), program.result(), &versions, processors)
+    }
+
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         // A program of arrays of rank 0 has no assumptions on extents.
-        let Some(Ok(version)) = self.symbolic.get() else { return false };
-        let numbers = version.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
-        numbers.is_some_and(|n| n.call(argument, result))
+        self.symbolic.get().is_some_and(|made| made.as_ref().is_ok_and(|version| version.call(argument, result)))
     }
 }
 
@@ -171,7 +181,8 @@ impl Versions {
     }
 }
 
-fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
+/// Arrays as arguments of a run.
+pub fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
     arrays.iter().map(|a| View::Array(a)).collect()
 }
 

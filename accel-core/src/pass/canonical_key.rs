@@ -42,8 +42,6 @@ pub struct ProgramKey {
     pub large: Vec<Column>,
     /// The columns of all arrays that are part of the program.
     pub columns: Vec<Column>,
-    /// The places in the source, each once.
-    pub sources: Vec<Source>,
     /// The foreign functions, each once.
     pub functions: Vec<Foreign>,
 }
@@ -151,13 +149,12 @@ impl<N> Tokens<'_, N> {
 
     /// A place in the source. It is written once; then its number stands for it.
     fn source(&mut self, at: Src) {
-        let Some(Whole { key, numbers }) = &mut self.whole else { return };
+        let Some(Whole { numbers, .. }) = &mut self.whole else { return };
         let Some(source) = at else { return self.out.push(0) };
-        let (name, at, next) = (source.name, source.at, key.sources.len());
+        let (name, at, next) = (source.name, source.at, numbers.len());
         let number = *numbers.entry((name, at.file(), at.line(), at.column(), source.role)).or_insert(next);
         self.out.push(1 + number as u64);
         if number == next {
-            key.sources.push(source);
             self.out.extend([u64::from(at.line()), u64::from(at.column()), source.role as u64]);
             self.text(at.file());
             self.text(name);

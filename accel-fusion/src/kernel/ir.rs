@@ -1,11 +1,12 @@
 //! The data types of kernel programs.
 
 use super::ids::{ArrayId, Reg, SiteId};
-use accel_core::ast::{Dir, Src, deep};
+use accel_core::ast::{Dir, Role, Source, deep};
 use accel_core::error::Error;
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Agreement, Call, RawArray, Scalar, ScalarType, View};
 use index_vec::IndexVec;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// A closed program that computes arrays from arrays.
@@ -50,13 +51,41 @@ pub struct ArrayInfo {
     pub columns: Vec<ScalarType>,
 }
 
+/// Where an operation comes from: a [`Source`] as plain data, which can be read from a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Origin {
+    /// The name of the function, method or operator.
+    pub name: &'static str,
+    /// The file of the user's source.
+    pub file: &'static str,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// The column in it, from 1.
+    pub column: u32,
+    /// What the operation computes.
+    pub role: Role,
+}
+
+impl From<Source> for Origin {
+    fn from(Source { name, at, role }: Source) -> Origin {
+        Origin { name, file: at.file(), line: at.line(), column: at.column(), role }
+    }
+}
+
+impl fmt::Display for Origin {
+    /// The place, as [`Source`] prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
 /// An array operation of the source program.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Its name.
     pub name: &'static str,
     /// The place in the source, if known.
-    pub at: Src,
+    pub at: Option<Origin>,
     /// Whether the reads of this site are checked although they were proved to be within bounds. If such a check fails,
     /// the proof is wrong.
     pub proved: bool,

@@ -19,7 +19,7 @@ mod lane_fn;
 mod last_uses;
 mod lex;
 mod lists;
-mod lookup;
+pub(crate) mod lookup;
 mod operators;
 mod parse;
 mod print;

@@ -5,7 +5,7 @@ use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{
-    self, ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt,
+    self, ArrayId, ArrayInfo, Block, Instr, Op, Origin, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt,
 };
 use crate::simplify::is_only_checked;
 use accel_core::ast::*;
@@ -46,7 +46,7 @@ impl Lower {
         Tree::of(t, &mut || self.array(infos.next().expect("as many arrays as the type has")))
     }
     fn site(&mut self, name: &'static str, at: Src) -> SiteId {
-        self.program.sites.push(Site { name, at, proved: false, fixed: 0 })
+        self.program.sites.push(Site { name, at: at.map(Origin::from), proved: false, fixed: 0 })
     }
     fn stmt(&mut self, op: Op, site: SiteId) {
         self.open.last_mut().expect("a block is open").stmts.push(Stmt { op, site })
@@ -75,7 +75,7 @@ impl Lower {
             AccView::Loop(l, _) => self.loop_(&l, env, a.at()),
             AccView::Op(op) => {
                 let site = self.site(op.name(), a.at());
-                self.op(&op, a.ty(), env, site)
+                self.op(&op, a.ty(), env, (site, a.at()))
             }
         })
     }
@@ -320,7 +320,7 @@ impl Lower {
         op: &AccOp<'_, X<'a>, X<'r>>,
         t: &Ty<X<'r>>,
         env: &ArrayEnv<X<'a>>,
-        site: SiteId,
+        (site, at): (SiteId, Src),
     ) -> Tree<ArrayId> {
         match op {
             AccOp::Unit { .. } => Tree::Unit,
@@ -400,7 +400,6 @@ impl Lower {
             | AccOp::Replicate { .. }
             | AccOp::Backpermute { .. }
             | AccOp::Slice { .. } => {
-                let at = self.program.sites[site].at;
                 let d = self.computed(op, env, at).expect("these operations are computed from the index");
                 self.store(d, site)
             }

@@ -1,7 +1,7 @@
 //! Lowers scalar expressions to scalar functions. Tuples dissolve into their components.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn, Site, SiteId};
+use crate::kernel::{ArrayId, IndexVec, Instr, Origin, Reg, ScalarFn, Site, SiteId};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Num2, Op2};
 use accel_core::repr::tree::Tree;
@@ -191,7 +191,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let index = self.exp(b, ix, env).leaves();
                 let to = registers(b, t.raw());
                 let array = self.arrays.get(a).leaf();
-                let site = self.sites.push(Site { name: "index", at: *at, proved: false, fixed: 0 });
+                let site = self.sites.push(Site { name: "index", at: at.map(Origin::from), proved: false, fixed: 0 });
                 b.emit(Instr::Read { to: to.leaves(), array, index, site, inside: false });
                 to
             }
@@ -204,7 +204,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let token = self.exp(b, token, env);
                 let index = self.exp(b, ix, env).leaves();
                 let values = self.exp(b, value, env).leaves();
-                let site = self.sites.push(Site { name: "emit", at: *at, proved: false, fixed: 0 });
+                let site = self.sites.push(Site { name: "emit", at: at.map(Origin::from), proved: false, fixed: 0 });
                 b.emit(Instr::Emit { to: self.sums[to.position()], index, values, site, inside: false });
                 token
             }

@@ -61,11 +61,48 @@ pub fn temporary() -> Option<PathBuf> {
 /// The reason why a file or folder is not trusted: it belongs to somebody else, or others may write to it.
 fn distrust(stat: &Stat) -> Option<String> {
     let user = rustix::process::geteuid().as_raw();
-    let mode = stat.st_mode & 0o7777;
     if stat.st_uid != user {
         return Some(format!("it belongs to user {}, not to {user}", stat.st_uid));
     }
+    writable(stat)
+}
+
+/// The reason if others than its owner may write to it.
+fn writable(stat: &Stat) -> Option<String> {
+    let mode = stat.st_mode & 0o7777;
     (mode & 0o022 != 0).then(|| format!("others may write to it (its mode is {mode:04o})"))
+}
+
+/// How files are opened: to open a pipe would wait for a writer, and a terminal could become the terminal of the process.
+const OPEN: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+
+/// The contents of a file that is trusted.
+fn read(file: OwnedFd, distrust: impl Fn(&Stat) -> Option<String>) -> Result<(Open, Vec<u8>, Stat), String> {
+    let stat = fstat(&file).map_err(|e| e.to_string())?;
+    if !is_file(&stat) {
+        return Err("it is not a regular file".into());
+    }
+    if let Some(why) = distrust(&stat) {
+        return Err(why);
+    }
+    let size = stat.st_size as u64;
+    if size > MAX_FILE_BYTES {
+        return Err(format!("it has {size} bytes"));
+    }
+    let file = Open::from(file);
+    let mut bytes = Vec::with_capacity(size as usize + 1);
+    (&file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    Ok((file, bytes, stat))
+}
+
+/// The contents of a file with code that somebody else may have put there: the user, or the administrator.
+///
+/// # Errors
+/// The reason why it must not or cannot be used.
+pub fn read_trusted(path: &Path) -> Result<Vec<u8>, String> {
+    let file = openat(CWD, path, OPEN, Mode::empty()).map_err(|e| io::Error::from(e).to_string())?;
+    let by_root = |stat: &Stat| if stat.st_uid == 0 { writable(stat) } else { distrust(stat) };
+    Ok(read(file, by_root)?.1)
 }
 
 impl Folder {
@@ -96,28 +133,13 @@ impl Folder {
     /// # Errors
     /// The reason why the file must not or cannot be used.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
-        // To open a pipe would wait for a writer, and a terminal could become the terminal of the process.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::RDONLY;
-        let file = match openat(&self.fd, name, flags, Mode::empty()) {
+        let file = match openat(&self.fd, name, OFlags::NOFOLLOW | OPEN, Mode::empty()) {
             Ok(file) => file,
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err("it is a link".into()),
             Err(e) => return Err(e.to_string()),
         };
-        let stat = fstat(&file).map_err(|e| e.to_string())?;
-        if !is_file(&stat) {
-            return Err("it is not a regular file".into());
-        }
-        if let Some(why) = distrust(&stat) {
-            return Err(why);
-        }
-        let size = stat.st_size as u64;
-        if size > MAX_FILE_BYTES {
-            return Err(format!("it has {size} bytes"));
-        }
-        let file = Open::from(file);
-        let mut bytes = Vec::with_capacity(size as usize + 1);
-        (&file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        let (file, bytes, stat) = read(file, distrust)?;
         note_use(&file, &stat);
         Ok(Some(bytes))
     }

@@ -10,7 +10,7 @@
 use super::folder::{EXTENTS, Folder, PROGRAM};
 use super::{Key, contents, file_name, folder, limit, store};
 use accel_core::error::Result;
-use accel_core::pass::canonical_key::ProgramKey;
+use accel_core::pass::canonical_key::{ProgramKey, SMALL_BYTES};
 use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::{Optimized, Options, PASSES, Pipeline};
 use sha2::{Digest, Sha256};
@@ -43,7 +43,7 @@ pub(crate) fn optimized(pipeline: &Pipeline, extents: Option<&InputExtents>) -> 
         return Ok((found, Some(file)));
     }
     let optimized = optimized()?;
-    let bytes = optimized.complete.then(|| optimized.to_bytes(program)).flatten();
+    let bytes = optimized.complete.then(|| optimized.to_bytes(program, SMALL_BYTES)).flatten();
     let stored = bytes.and_then(|bytes| store(&folder, &name, &key, bytes, limit));
     Ok((optimized, stored))
 }
@@ -160,7 +160,7 @@ mod tests {
             let name = file_name(&key, PROGRAM);
             assert!(stored(&folder, &name, &key, program).is_none());
             let optimized = pipeline.optimized(assume).unwrap();
-            let mut bytes = optimized.to_bytes(program).unwrap();
+            let mut bytes = optimized.to_bytes(program, SMALL_BYTES).unwrap();
             assert!(bytes.len() < 8000, "the array is not stored");
             let digest_of_file = digest(&key, &bytes);
             bytes.extend_from_slice(&digest_of_file);

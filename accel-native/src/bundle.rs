@@ -1,0 +1,354 @@
+//! Bundles: compiled programs in files, for processes that have neither the program nor a C compiler.
+//!
+//! ```text
+//! compiled program --save--> file --load--> compiled program, in another process, on another machine
+//! ```
+//!
+//! A bundle has the versions of a program that there are when it is [saved](save), and those for all other extents
+//! (NOTE \[Versions\] in `versions.rs`), each as an optimised program and as the libraries that a C compiler has made of it. So a loaded
+//! program runs for all arguments, with the results and the errors of the one that was saved; the places in them are those of the source
+//! from which it was compiled. It never calls a compiler. The system's libraries that it needs are those of a C program with mathematical
+//! functions.
+//!
+//! Machine code is for a kind of processors: `x86-64`, `x86-64-v2`, `x86-64-v3` and `x86-64-v4` of the psABI for x86-64, or the name of
+//! the architecture. [`save`] takes the kind of the processor on which it runs, and [`save_for`] several ones; the last one that
+//! the processor supports is used. Results may differ between kinds in the last places, as they do between processors.
+//!
+//! NOTE [Trusted bundles]: a bundle is code, which runs with all rights of the process, and a kernel program with proofs that are believed.
+//! A digest finds damage, not malice. So a file is loaded only if it belongs to the user or to the administrator and nobody else may write to
+//! it, as the files of the [cache](crate::cache). Bytes that are part of the program itself are as trusted as the program, but only who
+//! writes it can know that they are: [`embedded`] is unsafe.
+
+use crate::context::CompiledProgram;
+use crate::kernels::{Form, Kernels, Left};
+use crate::library::Library;
+use crate::processor::{self, KINDS, Kind};
+use crate::toolchain;
+use crate::version::Version;
+use crate::versions::views;
+use crate::{cache, files};
+use accel_codegen::GENERATOR;
+use accel_core::afun::Compiled;
+use accel_core::backend::{Executable, check_argument};
+use accel_core::error::{Error, Result};
+use accel_core::pass::canonical_key::ProgramKey;
+use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
+use accel_core::types::Arrays;
+use accel_fusion::kernel::tape::Budget;
+use accel_fusion::pipeline::{Optimized, PASSES};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// The first bytes of a bundle.
+const MAGIC: &[u8] = b"accel bundle\n";
+
+/// Writes a compiled program to a file, for processors of the kind of this one, which exists already or is created. What runs have compiled
+/// so far is in it, and what is needed for other extents; so give it the program after [`compile_for`], or after runs with typical arguments.
+/// It compiles all of it once more, for the kind of processors instead of this one.
+///
+/// ```
+/// use accel_core::prelude::*;
+/// use accel_native::{Native, bundle};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("squares.accel");
+/// let squares = afun(|xs: Acc<Vector<f64>>| map(|x| x * x, xs));
+/// bundle::save(&Compiled::new(&Native, &squares)?, &path)?;
+///
+/// // In another process:
+/// let squares: Compiled<Vector<f64>, Vector<f64>> = bundle::load(&path)?;
+/// assert_eq!(squares.run(&Array::vector(vec![1.0, 2.0, 3.0]))?.as_slice(), [1.0, 4.0, 9.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// [`compile_for`]: https://docs.rs/accel/latest/accel/fn.compile_for.html
+///
+/// # Errors
+/// [`Error::Bundle`] if the file cannot be written, if another backend has compiled the program, or if it calls foreign functions;
+/// [`Error::Compiler`].
+pub fn save<A: Arrays, R: Arrays>(compiled: &Compiled<A, R>, path: impl AsRef<Path>) -> Result<()> {
+    save_for(compiled, path, &[])
+}
+
+/// As [`save`], for several kinds of processors of this architecture, such as `["x86-64-v2", "x86-64-v3", "x86-64-v4"]`.
+///
+/// # Errors
+/// As [`save`], and [`Error::Bundle`] for a kind that does not exist.
+pub fn save_for<A: Arrays, R: Arrays>(
+    compiled: &Compiled<A, R>,
+    path: impl AsRef<Path>,
+    processors: &[&str],
+) -> Result<()> {
+    let path = path.as_ref();
+    let bytes = compiled.executable().bundle(processors).map_err(|e| at(path, e))?;
+    files::write_for_owner(path, &bytes).map_err(|e| failed(path.display(), e))
+}
+
+/// The compiled program in a file.
+///
+/// # Errors
+/// [`Error::Bundle`] if the file cannot be read, if others than its owner, the user or the administrator, may write to it, if
+/// it is damaged, or if the program in it has other types, is for other processors, or was compiled by another version of accel.
+pub fn load<A: Arrays, R: Arrays>(path: impl AsRef<Path>) -> Result<Compiled<A, R>> {
+    let path = path.as_ref();
+    let place = path.display().to_string();
+    let bytes = cache::read_trusted(path).map_err(|why| failed(&place, why))?;
+    Compiled::of(|arg, result| Ok(Box::new(Loaded::new(bytes.into(), arg, result).map_err(|why| failed(&place, why))?)))
+}
+
+/// The compiled program in bytes that are part of this program, from `include_bytes!`.
+///
+/// # Safety
+/// [`save`] has written them. They are machine code, which runs with all rights of the process: NOTE \[Trusted bundles\] in
+/// `bundle.rs`.
+///
+/// # Errors
+/// As [`load`].
+pub unsafe fn embedded<A: Arrays, R: Arrays>(bytes: &'static [u8]) -> Result<Compiled<A, R>> {
+    let failed = |why| failed("in the program", why);
+    Compiled::of(|arg, result| Ok(Box::new(Loaded::new(bytes.into(), arg, result).map_err(failed)?)))
+}
+
+fn failed(place: impl ToString, why: impl ToString) -> Error {
+    Error::Bundle { place: place.to_string(), why: why.to_string() }
+}
+
+/// An error of a bundle for this file.
+fn at(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Bundle { why, .. } => failed(path.display(), why),
+        other => other,
+    }
+}
+
+/// What a bundle depends on besides its program: it is loaded by the same version of everything that has made it.
+fn made_by() -> String {
+    format!("{} {PASSES} {GENERATOR}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The bundle of versions of a program, in the order in which they are tried.
+///
+/// # Errors
+/// As [`save_for`].
+pub(crate) fn bundle(arg: &RawTy, result: &RawTy, versions: &[&Version], processors: &[&str]) -> Result<Vec<u8>> {
+    let kinds = kinds(processors)?;
+    let toolchain = toolchain::toolchain()?.ok_or_else(|| failed("of a program", "there is no C compiler"))?;
+    let mut out = Writer(MAGIC.to_vec());
+    [made_by(), arg.to_string(), result.to_string()].iter().for_each(|text| out.bytes(text.as_bytes()));
+    out.number(kinds.len());
+    kinds.iter().for_each(|kind| out.bytes(kind.name.as_bytes()));
+    out.number(versions.len());
+    for version in versions {
+        let optimized = version.optimized().to_bytes(&ProgramKey::default(), usize::MAX);
+        let why = "the program calls foreign functions, which are only in the process that has made them";
+        out.bytes(&optimized.ok_or_else(|| failed("of a program", why))?);
+        let forms = version.forms_to_store();
+        out.number(forms.len());
+        for left in forms {
+            left.write(&mut out);
+            for kind in &kinds {
+                let form = Form { vectors: kind.vectors, ..version.form() };
+                let module = form.emit(&left.of(&version.optimized().program)?, toolchain);
+                out.bytes(&toolchain.for_kind(kind).compile(&module).map_err(|e| Error::Compiler(e.text()))?.0);
+            }
+        }
+    }
+    let digest: [u8; 32] = Sha256::digest(&out.0).into();
+    out.0.extend(digest);
+    Ok(out.0)
+}
+
+/// The kinds of these names; that of this processor if there are none.
+fn kinds(names: &[&str]) -> Result<Vec<&'static Kind>> {
+    if names.is_empty() {
+        return Ok(vec![processor::here()]);
+    }
+    let kind = |name: &&str| {
+        let known: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
+        let why = || format!("processors are {}, found {name:?}", known.join(", "));
+        processor::position(name).map(|k| &KINDS[k]).ok_or_else(|| failed("of a program", why()))
+    };
+    names.iter().map(kind).collect()
+}
+
+/// Writes numbers and strings of bytes.
+pub(crate) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub fn number(&mut self, n: usize) {
+        self.0.extend((n as u64).to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len());
+        self.0.extend(bytes);
+    }
+}
+
+/// Reads what a [`Writer`] has written. Nothing is read beyond the end, or after it.
+pub(crate) struct Reader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Reader<'b> {
+    fn take(&mut self, n: usize) -> Option<Range<usize>> {
+        let range = self.at..self.at.checked_add(n)?;
+        self.bytes.get(range.clone())?;
+        self.at = range.end;
+        Some(range)
+    }
+
+    pub fn number(&mut self) -> Option<usize> {
+        let range = self.take(8)?;
+        u64::from_le_bytes(self.bytes[range].try_into().ok()?).try_into().ok()
+    }
+
+    fn range(&mut self) -> Option<Range<usize>> {
+        let n = self.number()?;
+        self.take(n)
+    }
+
+    fn text(&mut self) -> Option<&'b str> {
+        let range = self.range()?;
+        std::str::from_utf8(&self.bytes[range]).ok()
+    }
+
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let n = self.number()?;
+        // The number may be wrong, so no memory is reserved for it.
+        let mut items = vec![];
+        for _ in 0..n {
+            items.push(item(self)?);
+        }
+        Some(items)
+    }
+}
+
+/// The bytes of a bundle.
+type Bytes = Arc<Cow<'static, [u8]>>;
+
+/// A loaded program.
+struct Loaded {
+    arg: RawTy,
+    result: RawTy,
+    bytes: Bytes,
+    versions: Vec<Stored>,
+}
+
+/// A version in a bundle. It is read when it is needed: most programs run for the extents of one of them only.
+struct Stored {
+    optimized: Range<usize>,
+    /// The libraries of its forms for this processor.
+    libraries: Vec<(Left, Range<usize>)>,
+    read: OnceLock<Result<Version>>,
+}
+
+impl Loaded {
+    /// # Errors
+    /// What is wrong with the bundle.
+    fn new(bytes: Cow<'static, [u8]>, arg: RawTy, result: RawTy) -> std::result::Result<Loaded, String> {
+        const DAMAGED: &str = "it is damaged";
+        let content = match &bytes {
+            // What is part of the program is as whole as the program.
+            Cow::Borrowed(bytes) => bytes.split_last_chunk::<32>().map(|(content, _)| content),
+            Cow::Owned(bytes) => {
+                let whole = |(content, end): &(&[u8], &[u8; 32])| <[u8; 32]>::from(Sha256::digest(content)) == **end;
+                bytes.split_last_chunk::<32>().filter(whole).map(|(content, _)| content)
+            }
+        };
+        if !bytes.starts_with(MAGIC) {
+            return Err("it is not a bundle".into());
+        }
+        let mut reader = Reader { bytes: content.ok_or(DAMAGED)?, at: MAGIC.len() };
+        let made = reader.text().ok_or(DAMAGED)?;
+        if made != made_by() {
+            return Err(format!(
+                "another version of accel has made it: this one is {:?}, that one {made:?}",
+                made_by()
+            ));
+        }
+        for (what, ty) in [("an argument", &arg), ("a result", &result)] {
+            let found = reader.text().ok_or(DAMAGED)?;
+            if found != ty.to_string() {
+                return Err(format!("the program has {what} of type {found}, expected {ty}"));
+            }
+        }
+        let names = reader.list(Reader::text).ok_or(DAMAGED)?;
+        let is_here = |name: &&str| processor::position(name).filter(|k| (KINDS[*k].is_here)());
+        let best = names.iter().enumerate().filter_map(|(i, name)| Some((is_here(name)?, i))).max();
+        let Some((_, chosen)) = best else {
+            return Err(format!("it is for processors {}, this one is {}", names.join(", "), processor::here().name));
+        };
+        let versions = reader.list(|reader| {
+            let optimized = reader.range()?;
+            let form = |reader: &mut Reader<'_>| {
+                let left = Left::read(reader)?;
+                let libraries: Option<Vec<_>> = names.iter().map(|_| reader.range()).collect();
+                Some((left, libraries?.swap_remove(chosen)))
+            };
+            Some(Stored { optimized, libraries: reader.list(form)?, read: OnceLock::new() })
+        });
+        let versions = versions.filter(|_| reader.at == reader.bytes.len()).ok_or(DAMAGED)?;
+        Ok(Loaded { arg, result, bytes: Arc::new(bytes), versions })
+    }
+
+    /// The first version for these arguments.
+    fn version_for(&self, inputs: &[View<'_>]) -> Result<&Version> {
+        for stored in &self.versions {
+            let version = stored.read(&self.bytes)?;
+            if version.is_for(inputs) {
+                return Ok(version);
+            }
+        }
+        Err(Error::Internal("a bundle without a version for all arguments".into()))
+    }
+}
+
+impl Stored {
+    fn read(&self, bytes: &Bytes) -> Result<&Version> {
+        self.read.get_or_init(|| self.version(bytes)).as_ref().map_err(Clone::clone)
+    }
+
+    fn version(&self, bytes: &Bytes) -> Result<Version> {
+        let damaged = || Error::Internal("a bundle with a program that cannot be read".into());
+        let optimized = Optimized::from_bytes(&bytes[self.optimized.clone()], &ProgramKey::default());
+        let optimized = optimized.ok_or_else(damaged)?;
+        let budget = Budget::new(Budget::from_env()?);
+        let (bytes, libraries) = (bytes.clone(), self.libraries.clone());
+        let load = move |left: &Left| -> Result<Option<Arc<Library>>> {
+            let Some((_, range)) = libraries.iter().find(|(l, _)| l == left) else { return Ok(None) };
+            let library = Library::load(&bytes[range.clone()]).map_err(|why| failed("of a program", why))?;
+            Ok(Some(Arc::new(library)))
+        };
+        let library = load(&Left::default())?.ok_or_else(damaged)?;
+        let code = CompiledProgram::new(optimized.program.clone(), library, budget);
+        let form = Form::new(budget, optimized.conditions.extents.clone());
+        Ok(Version::stored(optimized, Kernels::stored(code, form, Box::new(load)), budget))
+    }
+}
+
+impl Executable for Loaded {
+    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
+        let inputs = views(&check_argument(argument, &self.arg)?);
+        self.version_for(&inputs)?.run(argument, &inputs, &self.result)
+    }
+
+    fn run_into(&self, arguments: &[View<'_>], results: &mut [ViewMut<'_>]) -> Result<bool> {
+        self.version_for(arguments)?.run_into(arguments, results)
+    }
+
+    fn prepare(&self, argument: &ArrayTuple) -> Result<()> {
+        let inputs = views(&check_argument(argument, &self.arg)?);
+        self.version_for(&inputs).map(|_| ())
+    }
+
+    fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
+        // A program of arrays of rank 0 has one version.
+        let [stored] = &self.versions[..] else { return false };
+        stored.read(&self.bytes).is_ok_and(|version| version.call(argument, result))
+    }
+}
