@@ -202,6 +202,8 @@ mod listings {
     struct OrdinaryRustCode;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
+    #[doc = include_str!("../book/src/shipping.md")]
+    struct ShippingAProgram;
     #[cfg(feature = "opencl")]
     #[doc = include_str!("../book/src/devices.md")]
     struct Devices;

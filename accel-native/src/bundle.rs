@@ -19,15 +19,15 @@
 //! it, as the files of the [cache](crate::cache). Bytes that are part of the program itself are as trusted as the program, but only who
 //! writes it can know that they are: [`embedded`] is unsafe.
 
+pub(crate) mod format;
+pub(crate) mod write;
+
 use crate::context::CompiledProgram;
 use crate::kernels::{Form, Kernels, Left};
 use crate::library::Library;
-use crate::processor::{self, KINDS, Kind};
-use crate::toolchain;
-use crate::version::Version;
-use crate::versions::views;
+use crate::processor::{self, KINDS};
+use crate::version::{Version, views};
 use crate::{cache, files};
-use accel_codegen::GENERATOR;
 use accel_core::afun::Compiled;
 use accel_core::backend::{Executable, check_argument};
 use accel_core::error::{Error, Result};
@@ -35,15 +35,13 @@ use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
 use accel_core::types::Arrays;
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::pipeline::{Optimized, PASSES};
+use accel_fusion::pipeline::Optimized;
+use format::{MAGIC, Reader, failed, made_by};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-
-/// The first bytes of a bundle.
-const MAGIC: &[u8] = b"accel bundle\n";
 
 /// Writes a compiled program to a file, for processors of the kind of this one, which exists already or is created. What runs have compiled
 /// so far is in it, and what is needed for other extents; so give it the program after [`compile_for`], or after runs with typical arguments.
@@ -94,9 +92,9 @@ pub fn save_for<A: Arrays, R: Arrays>(
 /// it is damaged, or if the program in it has other types, is for other processors, or was compiled by another version of accel.
 pub fn load<A: Arrays, R: Arrays>(path: impl AsRef<Path>) -> Result<Compiled<A, R>> {
     let path = path.as_ref();
-    let place = path.display().to_string();
-    let bytes = cache::read_trusted(path).map_err(|why| failed(&place, why))?;
-    Compiled::of(|arg, result| Ok(Box::new(Loaded::new(bytes.into(), arg, result).map_err(|why| failed(&place, why))?)))
+    let loaded = open(path)?;
+    let failed = |why| failed(path.display(), why);
+    Compiled::of(|arg, result| Ok(Box::new(loaded.of_types(&arg, &result).map_err(failed)?)))
 }
 
 /// The compiled program in bytes that are part of this program, from `include_bytes!`.
@@ -109,11 +107,30 @@ pub fn load<A: Arrays, R: Arrays>(path: impl AsRef<Path>) -> Result<Compiled<A, 
 /// As [`load`].
 pub unsafe fn embedded<A: Arrays, R: Arrays>(bytes: &'static [u8]) -> Result<Compiled<A, R>> {
     let failed = |why| failed("in the program", why);
-    Compiled::of(|arg, result| Ok(Box::new(Loaded::new(bytes.into(), arg, result).map_err(failed)?)))
+    let loaded = Loaded::new(bytes.into()).map_err(failed)?;
+    Compiled::of(|arg, result| Ok(Box::new(loaded.of_types(&arg, &result).map_err(failed)?)))
 }
 
-fn failed(place: impl ToString, why: impl ToString) -> Error {
-    Error::Bundle { place: place.to_string(), why: why.to_string() }
+/// The program in a file, whatever its types are: for interfaces to other languages.
+///
+/// # Errors
+/// As [`load`].
+#[doc(hidden)]
+pub fn open(path: &Path) -> Result<Loaded> {
+    let bytes = cache::read_trusted(path).map_err(|why| failed(path.display(), why))?;
+    Loaded::new(bytes.into()).map_err(|why| failed(path.display(), why))
+}
+
+/// As [`open`], for bytes that are part of the caller's program.
+///
+/// # Safety
+/// As [`embedded`].
+///
+/// # Errors
+/// As [`load`].
+#[doc(hidden)]
+pub unsafe fn open_embedded(bytes: &'static [u8]) -> Result<Loaded> {
+    Loaded::new(bytes.into()).map_err(|why| failed("in the program", why))
 }
 
 /// An error of a bundle for this file.
@@ -124,115 +141,12 @@ fn at(path: &Path, error: Error) -> Error {
     }
 }
 
-/// What a bundle depends on besides its program: it is loaded by the same version of everything that has made it.
-fn made_by() -> String {
-    format!("{} {PASSES} {GENERATOR}", env!("CARGO_PKG_VERSION"))
-}
-
-/// The bundle of versions of a program, in the order in which they are tried.
-///
-/// # Errors
-/// As [`save_for`].
-pub(crate) fn bundle(arg: &RawTy, result: &RawTy, versions: &[&Version], processors: &[&str]) -> Result<Vec<u8>> {
-    let kinds = kinds(processors)?;
-    let toolchain = toolchain::toolchain()?.ok_or_else(|| failed("of a program", "there is no C compiler"))?;
-    let mut out = Writer(MAGIC.to_vec());
-    [made_by(), arg.to_string(), result.to_string()].iter().for_each(|text| out.bytes(text.as_bytes()));
-    out.number(kinds.len());
-    kinds.iter().for_each(|kind| out.bytes(kind.name.as_bytes()));
-    out.number(versions.len());
-    for version in versions {
-        let optimized = version.optimized().to_bytes(&ProgramKey::default(), usize::MAX);
-        let why = "the program calls foreign functions, which are only in the process that has made them";
-        out.bytes(&optimized.ok_or_else(|| failed("of a program", why))?);
-        let forms = version.forms_to_store();
-        out.number(forms.len());
-        for left in forms {
-            left.write(&mut out);
-            for kind in &kinds {
-                let form = Form { vectors: kind.vectors, ..version.form() };
-                let module = form.emit(&left.of(&version.optimized().program)?, toolchain);
-                out.bytes(&toolchain.for_kind(kind).compile(&module).map_err(|e| Error::Compiler(e.text()))?.0);
-            }
-        }
-    }
-    let digest: [u8; 32] = Sha256::digest(&out.0).into();
-    out.0.extend(digest);
-    Ok(out.0)
-}
-
-/// The kinds of these names; that of this processor if there are none.
-fn kinds(names: &[&str]) -> Result<Vec<&'static Kind>> {
-    if names.is_empty() {
-        return Ok(vec![processor::here()]);
-    }
-    let kind = |name: &&str| {
-        let known: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
-        let why = || format!("processors are {}, found {name:?}", known.join(", "));
-        processor::position(name).map(|k| &KINDS[k]).ok_or_else(|| failed("of a program", why()))
-    };
-    names.iter().map(kind).collect()
-}
-
-/// Writes numbers and strings of bytes.
-pub(crate) struct Writer(Vec<u8>);
-
-impl Writer {
-    pub fn number(&mut self, n: usize) {
-        self.0.extend((n as u64).to_le_bytes());
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len());
-        self.0.extend(bytes);
-    }
-}
-
-/// Reads what a [`Writer`] has written. Nothing is read beyond the end, or after it.
-pub(crate) struct Reader<'b> {
-    bytes: &'b [u8],
-    at: usize,
-}
-
-impl<'b> Reader<'b> {
-    fn take(&mut self, n: usize) -> Option<Range<usize>> {
-        let range = self.at..self.at.checked_add(n)?;
-        self.bytes.get(range.clone())?;
-        self.at = range.end;
-        Some(range)
-    }
-
-    pub fn number(&mut self) -> Option<usize> {
-        let range = self.take(8)?;
-        u64::from_le_bytes(self.bytes[range].try_into().ok()?).try_into().ok()
-    }
-
-    fn range(&mut self) -> Option<Range<usize>> {
-        let n = self.number()?;
-        self.take(n)
-    }
-
-    fn text(&mut self) -> Option<&'b str> {
-        let range = self.range()?;
-        std::str::from_utf8(&self.bytes[range]).ok()
-    }
-
-    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let n = self.number()?;
-        // The number may be wrong, so no memory is reserved for it.
-        let mut items = vec![];
-        for _ in 0..n {
-            items.push(item(self)?);
-        }
-        Some(items)
-    }
-}
-
 /// The bytes of a bundle.
 type Bytes = Arc<Cow<'static, [u8]>>;
 
 /// A loaded program.
-struct Loaded {
+#[doc(hidden)]
+pub struct Loaded {
     arg: RawTy,
     result: RawTy,
     bytes: Bytes,
@@ -250,7 +164,7 @@ struct Stored {
 impl Loaded {
     /// # Errors
     /// What is wrong with the bundle.
-    fn new(bytes: Cow<'static, [u8]>, arg: RawTy, result: RawTy) -> std::result::Result<Loaded, String> {
+    fn new(bytes: Cow<'static, [u8]>) -> std::result::Result<Loaded, String> {
         const DAMAGED: &str = "it is damaged";
         let content = match &bytes {
             // What is part of the program is as whole as the program.
@@ -271,12 +185,7 @@ impl Loaded {
                 made_by()
             ));
         }
-        for (what, ty) in [("an argument", &arg), ("a result", &result)] {
-            let found = reader.text().ok_or(DAMAGED)?;
-            if found != ty.to_string() {
-                return Err(format!("the program has {what} of type {found}, expected {ty}"));
-            }
-        }
+        let (arg, result) = (reader.ty().ok_or(DAMAGED)?, reader.ty().ok_or(DAMAGED)?);
         let names = reader.list(Reader::text).ok_or(DAMAGED)?;
         let is_here = |name: &&str| processor::position(name).filter(|k| (KINDS[*k].is_here)());
         let best = names.iter().enumerate().filter_map(|(i, name)| Some((is_here(name)?, i))).max();
@@ -294,6 +203,24 @@ impl Loaded {
         });
         let versions = versions.filter(|_| reader.at == reader.bytes.len()).ok_or(DAMAGED)?;
         Ok(Loaded { arg, result, bytes: Arc::new(bytes), versions })
+    }
+
+    /// This program, if it has these types.
+    ///
+    /// # Errors
+    /// The types that it has.
+    fn of_types(self, arg: &RawTy, result: &RawTy) -> std::result::Result<Loaded, String> {
+        for (what, expected, found) in [("an argument", arg, &self.arg), ("a result", result, &self.result)] {
+            if found != expected {
+                return Err(format!("the program has {what} of type {found}, expected {expected}"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The types of its argument and of its result.
+    pub fn types(&self) -> [&RawTy; 2] {
+        [&self.arg, &self.result]
     }
 
     /// The first version for these arguments.

@@ -1,6 +1,7 @@
 //! The cache of compiled programs on disk, common to all processes of a user.
 //!
-//! The cache is in `$XDG_CACHE_HOME/accel` or `~/.cache/accel`. This folder must belong to the user, and nobody else
+//! The cache is in the first folder of `$ACCEL_CACHE_DIR`, whose other folders are only read, or else in `$XDG_CACHE_HOME/accel` or
+//! `~/.cache/accel`. This folder must belong to the user, and nobody else
 //! may write to it. Otherwise, or if the folder cannot be made, the cache is in `accel-UID` in the folder for temporary
 //! files, under the same conditions. A program that cannot be stored (on a full or read-only disk) is used all the
 //! same.

@@ -1,6 +1,6 @@
 //! Compiled kernel programs.
 
-use crate::bundle::{Reader, Writer};
+use crate::bundle::format::{Reader, Writer};
 use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
 use crate::library::Library;

@@ -207,7 +207,7 @@ fn put(to: ArrayId, a: &View<'_>, layout: &Layout, tables: &mut Tables, memory: 
     };
     match a {
         View::Array(a) => a.columns.iter().enumerate().for_each(|(k, c)| put(k, c.as_ptr(), c.ty(), Some(c))),
-        View::Slice(_, elements) | View::Number(elements) => put(0, elements.as_ptr(), elements.ty(), None),
+        View::Slice(_, elements) | View::Part(_, elements) => put(0, elements.as_ptr(), elements.ty(), None),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::kernels::{Form, Found, Kernels, Left};
 use crate::runtime::{Into, New, Results};
 use crate::vectorized::Vectorized;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar, View, ViewMut, Views};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::optimize::InputExtents;
@@ -176,4 +176,9 @@ impl Version {
             Some(kernels) => Ok(kernels.run_with(inputs, &mut Into(results))?.is_some()),
         }
     }
+}
+
+/// Arrays as arguments of a run.
+pub fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
+    arrays.iter().map(|a| View::Array(a)).collect()
 }

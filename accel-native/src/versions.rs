@@ -1,13 +1,13 @@
 //! A compiled program, and its versions for extents of arguments.
 
-use crate::bundle;
+use crate::bundle::write::bundle;
 use crate::cache::KnownProgram;
-use crate::version::{Tiers, Version};
+use crate::version::{Tiers, Version, views};
 use accel_core::ast::deep;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
-use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar, View, ViewMut, Views};
+use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
 use accel_fusion::optimize::InputExtents;
 use accel_fusion::pipeline::Pipeline;
 use std::sync::{Arc, OnceLock};
@@ -75,7 +75,7 @@ impl Executable for Versions {
         versions.push(symbolic);
         versions.extend((!symbolic.optimized().conditions.is_empty()).then_some(general));
         let program = self.pipeline.program();
-        bundle::bundle(program.arg(), program.result(), &versions, processors)
+        bundle(program.arg(), program.result(), &versions, processors)
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
@@ -179,11 +179,6 @@ impl Versions {
         };
         self.general.get_or_init(make).as_ref().map_err(Clone::clone)
     }
-}
-
-/// Arrays as arguments of a run.
-pub fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
-    arrays.iter().map(|a| View::Array(a)).collect()
 }
 
 /// The extents that become constants.

@@ -1,6 +1,6 @@
 //! Arrays in the memory of the caller: what a run reads, and where it puts its results.
 
-use super::{Column, ColumnPart, ColumnView, RawArray, ScalarType};
+use super::{Column, ColumnPart, ColumnView, RawArray, ScalarType, checked_size};
 use crate::error::{Error, Result};
 use smallvec::SmallVec;
 
@@ -11,8 +11,8 @@ pub enum View<'a> {
     Array(&'a RawArray),
     /// A slice as an array of one dimension, with its length.
     Slice([usize; 1], ColumnView<'a>),
-    /// One number, as an array without dimensions.
-    Number(ColumnView<'a>),
+    /// Elements with their extents, as many as these say. A number has none.
+    Part(&'a [usize], ColumnView<'a>),
 }
 
 /// Arrays that a run reads, from left to right.
@@ -24,7 +24,7 @@ impl View<'_> {
         match self {
             View::Array(a) => &a.extents,
             View::Slice(n, _) => n,
-            View::Number(_) => &[],
+            View::Part(extents, _) => extents,
         }
     }
 
@@ -36,7 +36,7 @@ impl View<'_> {
                 a.columns.iter().map(Column::ty).eq(types.iter().copied()) && a.columns.iter().all(|c| c.len() == n)
             }
             View::Slice([n], elements) => *types == [elements.ty()] && elements.len() == *n,
-            View::Number(elements) => *types == [elements.ty()] && elements.len() == 1,
+            View::Part(extents, elements) => *types == [elements.ty()] && checked_size(extents) == Some(elements.len()),
         }
     }
 
@@ -44,7 +44,7 @@ impl View<'_> {
     pub fn to_array(self) -> RawArray {
         match self {
             View::Array(a) => a.clone(),
-            View::Slice(_, column) | View::Number(column) => {
+            View::Slice(_, column) | View::Part(_, column) => {
                 RawArray { extents: self.extents().into(), columns: [column.to_column()].into() }
             }
         }
@@ -58,8 +58,8 @@ pub enum ViewMut<'a> {
     Array(&'a mut RawArray),
     /// A slice for an array of one dimension, with its length.
     Slice([usize; 1], ColumnPart<'a>),
-    /// One number, for an array without dimensions.
-    Number(ColumnPart<'a>),
+    /// Elements with their extents, as many as these say. A number has none.
+    Part(&'a [usize], ColumnPart<'a>),
 }
 
 /// Places for results, from left to right.
@@ -71,7 +71,7 @@ impl ViewMut<'_> {
         match self {
             ViewMut::Array(a) => &a.extents,
             ViewMut::Slice(n, _) => n,
-            ViewMut::Number(_) => &[],
+            ViewMut::Part(extents, _) => extents,
         }
     }
 
@@ -100,7 +100,7 @@ impl ViewMut<'_> {
                     write(k, column.view_mut());
                 }
             }
-            ViewMut::Slice(_, part) | ViewMut::Number(part) => write(0, part.reborrow()),
+            ViewMut::Slice(_, part) | ViewMut::Part(_, part) => write(0, part.reborrow()),
         }
     }
 
@@ -118,7 +118,7 @@ impl ViewMut<'_> {
                 }
                 fits
             }
-            (ViewMut::Slice(_, part) | ViewMut::Number(part), from) => {
+            (ViewMut::Slice(_, part) | ViewMut::Part(_, part), from) => {
                 matches!(&*from.columns, [column] if part.copy_from(column))
             }
         };

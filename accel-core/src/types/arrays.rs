@@ -173,7 +173,7 @@ impl<T: Elt + ColumnElt> Inputs<Scalar<T>> for T {
 }
 
 fn number<T: ColumnElt>(x: &T) -> View<'_> {
-    View::Number(T::view(std::slice::from_ref(x)))
+    View::Part(&[], T::view(std::slice::from_ref(x)))
 }
 
 /// Places for the results of a program with result type `R`: a mutable reference to an `R`, a mutable slice for a vector, a mutable reference
@@ -201,6 +201,6 @@ impl<T: Elt + ColumnElt> Outputs<Vector<T>> for &mut [T] {
 
 impl<T: Elt + ColumnElt> Outputs<Scalar<T>> for &mut T {
     fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
-        to.push(ViewMut::Number(T::view_mut(std::slice::from_mut(self))));
+        to.push(ViewMut::Part(&[], T::view_mut(std::slice::from_mut(self))));
     }
 }

@@ -27,6 +27,8 @@ const UNFINISHED: &str = "build-";
 pub struct Folder {
     fd: OwnedFd,
     path: PathBuf,
+    /// Folders that are only read, for what is not in this one: NOTE [Layers of the cache] in `place.rs`.
+    layers: Vec<Folder>,
 }
 
 /// The reason why a folder cannot be used.
@@ -67,6 +69,11 @@ fn distrust(stat: &Stat) -> Option<String> {
     writable(stat)
 }
 
+/// The same for a file or folder that is only read: it may also belong to the administrator.
+fn distrust_of_readers(stat: &Stat) -> Option<String> {
+    if stat.st_uid == 0 { writable(stat) } else { distrust(stat) }
+}
+
 /// The reason if others than its owner may write to it.
 fn writable(stat: &Stat) -> Option<String> {
     let mode = stat.st_mode & 0o7777;
@@ -101,8 +108,7 @@ fn read(file: OwnedFd, distrust: impl Fn(&Stat) -> Option<String>) -> Result<(Op
 /// The reason why it must not or cannot be used.
 pub fn read_trusted(path: &Path) -> Result<Vec<u8>, String> {
     let file = openat(CWD, path, OPEN, Mode::empty()).map_err(|e| io::Error::from(e).to_string())?;
-    let by_root = |stat: &Stat| if stat.st_uid == 0 { writable(stat) } else { distrust(stat) };
-    Ok(read(file, by_root)?.1)
+    Ok(read(file, distrust_of_readers)?.1)
 }
 
 impl Folder {
@@ -116,11 +122,27 @@ impl Folder {
             Err(Errno::LOOP | Errno::NOTDIR) if is_link(path) => return Err(Unusable::NotOurs("it is a link".into())),
             Err(e) => return Err(Unusable::Failed(e.into())),
         };
+        Self::trusted(fd, path, distrust)
+    }
+
+    /// Opens a folder that is only read. It may belong to the administrator, too.
+    pub fn open_layer(path: &Path) -> Result<Folder, Unusable> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let fd = openat(CWD, path, flags, Mode::empty()).map_err(|e| Unusable::Failed(e.into()))?;
+        Self::trusted(fd, path, distrust_of_readers)
+    }
+
+    fn trusted(fd: OwnedFd, path: &Path, distrust: impl Fn(&Stat) -> Option<String>) -> Result<Folder, Unusable> {
         let stat = fstat(&fd).map_err(|e| Unusable::Failed(e.into()))?;
         match distrust(&stat) {
             Some(why) => Err(Unusable::NotOurs(why)),
-            None => Ok(Folder { fd, path: path.into() }),
+            None => Ok(Folder { fd, path: path.into(), layers: vec![] }),
         }
+    }
+
+    /// This folder, with these for what is not in it.
+    pub fn over(self, layers: Vec<Folder>) -> Folder {
+        Folder { layers, ..self }
     }
 
     /// Its path.
@@ -128,11 +150,18 @@ impl Folder {
         &self.path
     }
 
-    /// The contents of a file; `None` if there is none.
+    /// The contents of a file, here or in a layer; `None` if there is none.
     ///
     /// # Errors
     /// The reason why the file must not or cannot be used.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+        let here = self.read_with(name, distrust)?;
+        let in_layers =
+            || self.layers.iter().find_map(|layer| layer.read_with(name, distrust_of_readers).ok().flatten());
+        Ok(here.or_else(in_layers))
+    }
+
+    fn read_with(&self, name: &str, distrust: impl Fn(&Stat) -> Option<String>) -> Result<Option<Vec<u8>>, String> {
         let file = match openat(&self.fd, name, OFlags::NOFOLLOW | OPEN, Mode::empty()) {
             Ok(file) => file,
             Err(Errno::NOENT) => return Ok(None),

@@ -1,6 +1,6 @@
 //! Full disks, disks that cannot be written, and homes that are missing.
 
-use super::machine::{Machine, NOTHING, entries, is_root, works};
+use super::machine::{Machine, NOTHING, entries, is_root, mode, works};
 use crate::support::left_out;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -136,4 +136,41 @@ fn without_a_home_the_cache_is_among_the_temporary_files() {
         assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 8), "{place:?}");
         assert_eq!(works(&mut program), "");
     }
+}
+
+/// NOTE [Layers of the cache]: what one process has compiled, others find, and compile nothing.
+#[test]
+fn a_common_cache_is_only_read() {
+    let machine = Machine::new();
+    let (common, own) = (machine.path("common"), machine.path("own"));
+    assert_eq!(works(machine.program().env("ACCEL_CACHE_DIR", &common)), "");
+    assert!(!machine.cache().exists(), "the other places are not used");
+    let names = |folder: &Path| {
+        let mut all: Vec<_> = entries(folder).iter().map(|p| p.file_name().unwrap().to_owned()).collect();
+        all.sort();
+        all
+    };
+    let filled = names(&common);
+    assert!(!filled.is_empty());
+    mode(&common, 0o500);
+    let both = std::env::join_paths([&own, &common]).unwrap();
+    let layered = |folders: &std::ffi::OsStr| works(machine.program().env("ACCEL_CACHE_DIR", folders));
+    assert_eq!(layered(&both), "");
+    assert_eq!(
+        (names(&own), names(&common)),
+        (vec![], filled.clone()),
+        "nothing was compiled, and nothing was written"
+    );
+    // A damaged file of a layer is made again, in the folder that may be written.
+    mode(&common, 0o700);
+    let library =
+        common.join(filled.iter().find(|name| Path::new(name).extension().is_some_and(|e| e == "so")).unwrap());
+    fs::write(&library, b"damaged").unwrap();
+    assert_eq!(layered(&both), "");
+    assert!(names(&own).iter().any(|name| library.ends_with(name)));
+    // Layers that others may write to are not used.
+    fs::remove_dir_all(&own).unwrap();
+    mode(&common, 0o777);
+    assert!(works(machine.program().env("ACCEL_CACHE_DIR", &both)).contains("others may write to it"));
+    assert_eq!(names(&own).len(), filled.len());
 }
