@@ -90,7 +90,10 @@ pub fn check(what: &str, groups: &[Group], columns: &[AccelColumn], is_result: b
             let found = column.ty().map_or("no type".into(), |t| t.to_string());
             return wrong(format!("{t} of {rank} dimensions in column {k}"), format!("{found} of {}", column.rank));
         }
-        if has_memory && column.size()? > 0 && (column.data.is_null() || column.data as usize % width(*t) != 0) {
+        if has_memory
+            && column.size()? > 0
+            && (column.data.is_null() || !(column.data as usize).is_multiple_of(width(*t)))
+        {
             return wrong(format!("an aligned address in column {k}"), format!("{:?}", column.data));
         }
     }

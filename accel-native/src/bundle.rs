@@ -23,7 +23,7 @@ pub(crate) mod format;
 pub(crate) mod write;
 
 use crate::context::CompiledProgram;
-use crate::kernels::{Form, Kernels, Left};
+use crate::kernels::{Forms, Kernels, Left};
 use crate::library::Library;
 use crate::processor::{self, KINDS};
 use crate::version::{Version, views};
@@ -35,6 +35,7 @@ use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::{ArrayTuple, RawTy, Scalar, View, ViewMut};
 use accel_core::types::Arrays;
 use accel_fusion::kernel::tape::Budget;
+use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::pipeline::Optimized;
 use format::{MAGIC, Reader, failed, made_by};
 use sha2::{Digest, Sha256};
@@ -149,16 +150,21 @@ type Bytes = Arc<Cow<'static, [u8]>>;
 pub struct Loaded {
     arg: RawTy,
     result: RawTy,
-    bytes: Bytes,
     versions: Vec<Stored>,
 }
 
 /// A version in a bundle. It is read when it is needed: most programs run for the extents of one of them only.
 struct Stored {
-    optimized: Range<usize>,
-    /// The libraries of its forms for this processor.
-    libraries: Vec<(Left, Range<usize>)>,
+    forms: StoredForms,
     read: OnceLock<Result<Version>>,
+}
+
+/// The forms of a version, for this processor. The first one is that with all strips.
+#[derive(Clone)]
+struct StoredForms {
+    bytes: Bytes,
+    /// Of each, its program and its library.
+    places: Vec<(Left, [Range<usize>; 2])>,
 }
 
 impl Loaded {
@@ -193,16 +199,16 @@ impl Loaded {
             return Err(format!("it is for processors {}, this one is {}", names.join(", "), processor::here().name));
         };
         let versions = reader.list(|reader| {
-            let optimized = reader.range()?;
-            let form = |reader: &mut Reader<'_>| {
-                let left = Left::read(reader)?;
+            reader.list(|reader| {
+                let (left, program) = (Left::read(reader)?, reader.range()?);
                 let libraries: Option<Vec<_>> = names.iter().map(|_| reader.range()).collect();
-                Some((left, libraries?.swap_remove(chosen)))
-            };
-            Some(Stored { optimized, libraries: reader.list(form)?, read: OnceLock::new() })
+                Some((left, [program, libraries?.swap_remove(chosen)]))
+            })
         });
         let versions = versions.filter(|_| reader.at == reader.bytes.len()).ok_or(DAMAGED)?;
-        Ok(Loaded { arg, result, bytes: Arc::new(bytes), versions })
+        let bytes = Arc::new(bytes);
+        let stored = |places| Stored { forms: StoredForms { bytes: bytes.clone(), places }, read: OnceLock::new() };
+        Ok(Loaded { arg, result, versions: versions.into_iter().map(stored).collect() })
     }
 
     /// This program, if it has these types.
@@ -226,7 +232,7 @@ impl Loaded {
     /// The first version for these arguments.
     fn version_for(&self, inputs: &[View<'_>]) -> Result<&Version> {
         for stored in &self.versions {
-            let version = stored.read(&self.bytes)?;
+            let version = stored.read()?;
             if version.is_for(inputs) {
                 return Ok(version);
             }
@@ -236,25 +242,39 @@ impl Loaded {
 }
 
 impl Stored {
-    fn read(&self, bytes: &Bytes) -> Result<&Version> {
-        self.read.get_or_init(|| self.version(bytes)).as_ref().map_err(Clone::clone)
+    fn read(&self) -> Result<&Version> {
+        self.read.get_or_init(|| self.forms.version()).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl StoredForms {
+    fn version(&self) -> Result<Version> {
+        let damaged = || Error::Internal("a bundle with a program that cannot be read".into());
+        let (optimized, code) = self.get(&Left::default())?.ok_or_else(damaged)?;
+        Ok(Version::stored(optimized, Kernels::of_code(code, Box::new(self.clone()))))
     }
 
-    fn version(&self, bytes: &Bytes) -> Result<Version> {
-        let damaged = || Error::Internal("a bundle with a program that cannot be read".into());
-        let optimized = Optimized::from_bytes(&bytes[self.optimized.clone()], &ProgramKey::default());
-        let optimized = optimized.ok_or_else(damaged)?;
-        let budget = Budget::new(Budget::from_env()?);
-        let (bytes, libraries) = (bytes.clone(), self.libraries.clone());
-        let load = move |left: &Left| -> Result<Option<Arc<Library>>> {
-            let Some((_, range)) = libraries.iter().find(|(l, _)| l == left) else { return Ok(None) };
-            let library = Library::load(&bytes[range.clone()]).map_err(|why| failed("of a program", why))?;
-            Ok(Some(Arc::new(library)))
+    fn get(&self, left: &Left) -> Result<Option<(Optimized, CompiledProgram)>> {
+        let Some((_, [program, library])) = self.places.iter().find(|(found, _)| found == left) else {
+            return Ok(None);
         };
-        let library = load(&Left::default())?.ok_or_else(damaged)?;
-        let code = CompiledProgram::new(optimized.program.clone(), library, budget);
-        let form = Form::new(budget, optimized.conditions.extents.clone());
-        Ok(Version::stored(optimized, Kernels::stored(code, form, Box::new(load)), budget))
+        let library = Library::load(&self.bytes[library.clone()]).map_err(|why| failed("of a program", why))?;
+        let Some(optimized) = Optimized::from_bytes(&self.bytes[program.clone()], &ProgramKey::default()) else {
+            return Ok(None);
+        };
+        let budget = Budget::new(Budget::from_env()?);
+        let code = CompiledProgram::new(optimized.program.clone(), Arc::new(library), budget);
+        Ok(Some((optimized, code)))
+    }
+}
+
+impl Forms for StoredForms {
+    fn form(&self, _: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>> {
+        Ok(self.get(left)?.map(|(_, code)| code))
+    }
+
+    fn has_last(&self) -> bool {
+        true
     }
 }
 
@@ -276,6 +296,6 @@ impl Executable for Loaded {
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         // A program of arrays of rank 0 has one version.
         let [stored] = &self.versions[..] else { return false };
-        stored.read(&self.bytes).is_ok_and(|version| version.call(argument, result))
+        stored.read().is_ok_and(|version| version.call(argument, result))
     }
 }

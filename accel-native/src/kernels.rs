@@ -3,7 +3,6 @@
 use crate::bundle::format::{Reader, Writer};
 use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
-use crate::library::Library;
 use crate::runtime::{self, New, Outcome, Place};
 use crate::toolchain::{self, Toolchain};
 use accel_codegen::{Module, Vectors, emit_for};
@@ -32,7 +31,8 @@ pub enum Found {
 /// A compiled kernel program.
 pub struct Kernels {
     pub(crate) code: CompiledProgram,
-    form: Form,
+    /// Gives the program without some of its strips.
+    others: Box<dyn Forms>,
     /// The program without some of its strips; compiled on first use.
     without: Mutex<HashMap<Left, Arc<Without>>>,
     /// Whether there is such a program. Most never need the locks.
@@ -40,12 +40,31 @@ pub struct Kernels {
     /// The extents of inputs for which strips do not pay, and the program without them. Other runs find out after some
     /// statements, whose work is lost.
     known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
-    /// Gives the libraries of its other forms, if it was compiled elsewhere.
-    stored: Option<Box<StoredForms>>,
 }
 
-/// The library of a form in a bundle; `None` if it is not in it.
-pub(crate) type StoredForms = dyn Fn(&Left) -> Result<Option<Arc<Library>>> + Send + Sync;
+/// Where other forms of a program come from: from the compiler, or from a bundle, which does not need the code of the compiler.
+pub(crate) trait Forms: Send + Sync {
+    /// A form; `None` if it is not there, or if the compiler takes too long.
+    ///
+    /// # Errors
+    /// As [`Kernels::new`].
+    fn form(&self, program: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>>;
+
+    /// Whether a run tries the next form if one is not there.
+    fn has_last(&self) -> bool;
+}
+
+/// The C compiler makes them.
+impl Forms for Form {
+    fn form(&self, program: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>> {
+        tracing::debug!(?left, "strips do not pay: the program is compiled without them");
+        Kernels::code(left.of(program)?, self, None)
+    }
+
+    fn has_last(&self) -> bool {
+        false
+    }
+}
 
 /// What the compiled form of a program depends on besides the program.
 #[derive(Clone, Debug)]
@@ -159,7 +178,7 @@ impl Kernels {
         stored: Option<&Key>,
     ) -> Result<Option<Kernels>> {
         let code = Self::code(program.clone(), &form, stored)?;
-        Ok(code.map(|code| Kernels::of_code(code, form)))
+        Ok(code.map(|code| Kernels::of_code(code, Box::new(form))))
     }
 
     /// As [`of_pipeline`](Self::of_pipeline), if the library is there. That of a program in the cache is there if it is known: NOTE
@@ -172,7 +191,7 @@ impl Kernels {
         };
         let Some(library) = library else { return Ok(Found::Nothing) };
         let code = CompiledProgram::new(program.clone(), library, form.budget);
-        Ok(Found::Kernels(Box::new(Kernels::of_code(code, form))))
+        Ok(Found::Kernels(Box::new(Kernels::of_code(code, Box::new(form)))))
     }
 
     fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
@@ -222,7 +241,7 @@ impl Kernels {
             let code = match &without {
                 None => Some(&self.code),
                 Some(without) => {
-                    let compile = || self.compile_without(&left);
+                    let compile = || self.others.form(&self.code.program, &left);
                     without.get_or_init(compile).as_ref().map_err(Clone::clone)?.as_ref()
                 }
             };
@@ -235,7 +254,7 @@ impl Kernels {
                     return Ok(Some(results));
                 }
                 Some(Outcome::NoStrip(strip)) => Some(strip),
-                None if self.stored.is_some() && left.is_finer => None,
+                None if self.others.has_last() && left.is_finer => None,
                 None => return Ok(None),
             };
             left = self.next(&left, strip)?;
@@ -245,14 +264,10 @@ impl Kernels {
 }
 
 impl Kernels {
-    fn of_code(code: CompiledProgram, form: Form) -> Kernels {
-        let (without, is_dissolved, known, stored) = Default::default();
-        Kernels { code, form, without, is_dissolved, known, stored }
-    }
-
-    /// A program that was compiled elsewhere. If a form that runs ask for is not there, they take the next one.
-    pub(crate) fn stored(code: CompiledProgram, form: Form, others: Box<StoredForms>) -> Kernels {
-        Kernels { stored: Some(others), ..Kernels::of_code(code, form) }
+    /// A compiled program, and where its other forms come from.
+    pub(crate) fn of_code(code: CompiledProgram, others: Box<dyn Forms>) -> Kernels {
+        let (without, is_dissolved, known) = Default::default();
+        Kernels { code, others, without, is_dissolved, known }
     }
 
     /// The forms without strips that runs have asked for.
@@ -295,13 +310,6 @@ impl Kernels {
     fn without(&self, left: &Left) -> Arc<Without> {
         self.is_dissolved.store(true, Ordering::Relaxed);
         locked(&self.without).entry(left.clone()).or_default().clone()
-    }
-
-    fn compile_without(&self, left: &Left) -> Result<Option<CompiledProgram>> {
-        tracing::debug!(?left, "strips do not pay: the program is compiled without them");
-        let Some(stored) = &self.stored else { return Self::code(left.of(&self.code.program)?, &self.form, None) };
-        let code = |library| Ok(CompiledProgram::new(left.of(&self.code.program)?, library, self.form.budget));
-        stored(left)?.map(code).transpose()
     }
 }
 

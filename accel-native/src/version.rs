@@ -44,6 +44,8 @@ pub struct Version {
     budget: Budget,
     /// The digest of the optimised program's file if it is in the cache.
     stored: Option<Key>,
+    /// Runs the program without a compiled form. A version from a bundle always has one, and does not need the code of an interpreter.
+    interpret: Option<fn(&Verified<Program>, &ArrayTuple, Budget) -> Result<Vec<RawArray>>>,
 }
 
 impl Version {
@@ -54,7 +56,13 @@ impl Version {
     pub fn new(pipeline: &Arc<Pipeline>, extents: Option<&InputExtents>, tiers: Tiers) -> Result<Version> {
         let (optimized, stored) = cache::optimized(pipeline, extents)?;
         let budget = Budget::new(pipeline.tape_bytes());
-        let version = Version { optimized: Arc::new(optimized), kernels: Arc::default(), budget, stored };
+        let version = Version {
+            optimized: Arc::new(optimized),
+            kernels: Arc::default(),
+            budget,
+            stored,
+            interpret: Some(interpret),
+        };
         match tiers {
             Tiers::Compiled => version.compile(pipeline)?,
             Tiers::Interpreted => version.set(None),
@@ -70,8 +78,9 @@ impl Version {
     }
 
     /// A version that was compiled elsewhere.
-    pub fn stored(optimized: Optimized, kernels: Kernels, budget: Budget) -> Version {
-        Version { optimized: Arc::new(optimized), kernels: Arc::new(Some(kernels).into()), budget, stored: None }
+    pub fn stored(optimized: Optimized, kernels: Kernels) -> Version {
+        let (budget, optimized) = (kernels.code.budget, Arc::new(optimized));
+        Version { optimized, kernels: Arc::new(Some(kernels).into()), budget, stored: None, interpret: None }
     }
 
     /// The optimised program.
@@ -109,7 +118,7 @@ impl Version {
 
     fn compile_in_background(&self, pipeline: Arc<Pipeline>) {
         let (optimized, kernels) = (self.optimized.clone(), self.kernels.clone());
-        let version = Version { optimized, kernels, budget: self.budget, stored: self.stored };
+        let version = Version { optimized, kernels, ..*self };
         submit(move || {
             let _span = tracing::debug_span!("compile in the background").entered();
             if let Err(error) = version.compile(&pipeline) {
@@ -156,7 +165,9 @@ impl Version {
             return Ok(results);
         }
         let _span = tracing::debug_span!("interpret").entered();
-        Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
+        let interpret =
+            self.interpret.ok_or_else(|| Error::Internal("a bundle without a form for all arguments".into()))?;
+        Ok(interpret(&self.optimized.program, argument, self.budget)?.into())
     }
 
     /// Computes on numbers, for a program without dimensions: see [`accel_core::backend::Executable::call`].
@@ -181,4 +192,9 @@ impl Version {
 /// Arrays as arguments of a run.
 pub fn views<'a>(arrays: &[&'a RawArray]) -> Views<'a> {
     arrays.iter().map(|a| View::Array(a)).collect()
+}
+
+/// Runs a program in the vectorized interpreter.
+fn interpret(program: &Verified<Program>, argument: &ArrayTuple, budget: Budget) -> Result<Vec<RawArray>> {
+    program.evaluate_with(argument, budget, &Vectorized)
 }

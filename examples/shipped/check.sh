@@ -8,13 +8,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 profile=${PROFILE:-release}
-if [ "$profile" = release ]; then
-  build=(cargo build --release --example ship --example shipped)
-else
-  build=(cargo tests --no-run --example ship --example shipped)
-fi
-mapfile -t programs < <("${build[@]}" --message-format=json-render-diagnostics | grep -o '"executable":"[^"]*ship[^"]*"' | cut -d'"' -f4)
-program() { printf '%s\n' "${programs[@]}" | grep -E "/$1(-[0-9a-f]+)?\$" | tail -1; }
+build=(cargo build --profile "$profile" --example ship --example shipped)
+# With the packages and features of `cargo tests`, nothing is built again.
+[ "$profile" != test ] || build+=(--workspace --exclude accel-benches --exclude 'bench-*' --features ndarray,opencl,dual,trace,fft,linalg)
+mapfile -t programs < <("${build[@]}" --message-format=json-render-diagnostics | grep -o '"executable":"[^"]*/ship[^"]*"' | cut -d'"' -f4)
+program() { printf '%s\n' "${programs[@]}" | grep -E "/$1(-[0-9a-f]+)?\$"; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -137,7 +137,7 @@ fn doubled() -> Afun<Vector<f64>, Vector<f64>> {
 #[test]
 fn what_cannot_be_loaded_is_an_error() {
     let path = folder().join("doubled");
-    save(&compile(&doubled()).unwrap(), &path).unwrap();
+    save(&compile(doubled()).unwrap(), &path).unwrap();
     let error = |e: accel::Error| e.to_string().replace(&*path.to_string_lossy(), "PATH");
     let other = load::<Vector<f32>, Vector<f64>>(&path).map_err(error).unwrap_err();
     assert_eq!(other, "the bundle PATH: the program has an argument of type Array1<f64>, expected Array1<f32>");
@@ -168,7 +168,7 @@ fn what_cannot_be_loaded_is_an_error() {
 fn others_must_not_write_to_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let path = folder().join("shared");
-    save(&compile(&doubled()).unwrap(), &path).unwrap();
+    save(&compile(doubled()).unwrap(), &path).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o022, 0);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
     let error = load::<Vector<f64>, Vector<f64>>(&path).unwrap_err().to_string();
@@ -200,10 +200,10 @@ fn what_cannot_be_saved_is_an_error() {
 #[test]
 fn several_kinds_of_processors() {
     let path = folder().join("kinds");
-    save_for(&compile(&doubled()).unwrap(), &path, &["x86-64-v4", "x86-64", "x86-64-v3", "x86-64-v2"]).unwrap();
+    save_for(&compile(doubled()).unwrap(), &path, &["x86-64-v4", "x86-64", "x86-64-v3", "x86-64-v2"]).unwrap();
     let loaded: Doubled = load(&path).unwrap();
     assert_eq!(
         loaded.run(&vector(100)).unwrap().to_vec(),
-        compile(&doubled()).unwrap().run(&vector(100)).unwrap().to_vec()
+        compile(doubled()).unwrap().run(&vector(100)).unwrap().to_vec()
     );
 }

@@ -8,6 +8,7 @@ use crate::version::Version;
 use accel_core::error::{Error, Result};
 use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::RawTy;
+use accel_fusion::pipeline::Optimized;
 use sha2::{Digest, Sha256};
 
 /// The bundle of versions of a program, in the order in which they are tried.
@@ -24,16 +25,18 @@ pub fn bundle(arg: &RawTy, result: &RawTy, versions: &[&Version], processors: &[
     kinds.iter().for_each(|kind| out.bytes(kind.name.as_bytes()));
     out.number(versions.len());
     for version in versions {
-        let optimized = version.optimized().to_bytes(&ProgramKey::default(), usize::MAX);
-        let why = "the program calls foreign functions, which are only in the process that has made them";
-        out.bytes(&optimized.ok_or_else(|| failed("of a program", why))?);
         let forms = version.forms_to_store();
         out.number(forms.len());
         for left in forms {
+            let of_version = version.optimized();
+            let optimized = Optimized { program: left.of(&of_version.program)?, ..of_version.clone() };
+            let why = "the program calls foreign functions, which are only in the process that has made them";
             left.write(&mut out);
+            let bytes = optimized.to_bytes(&ProgramKey::default(), usize::MAX);
+            out.bytes(&bytes.ok_or_else(|| failed("of a program", why))?);
             for kind in &kinds {
                 let form = Form { vectors: kind.vectors, ..version.form() };
-                let module = form.emit(&left.of(&version.optimized().program)?, toolchain);
+                let module = form.emit(&optimized.program, toolchain);
                 out.bytes(&toolchain.for_kind(kind).compile(&module).map_err(|e| Error::Compiler(e.text()))?.0);
             }
         }

@@ -48,8 +48,8 @@ impl<T: Number> Products<'_, T> {
         let shape = self.shape;
         let each = shape.work().saturating_mul(count_of(&shape.added)).max(1);
         let (n, part) = (count_of(&shape.batch), (TASK / each).max(1));
-        // With the vectors of this processor. Different sums have different results.
-        let task = |t: usize| Arch::new().dispatch(Task { products: self, range: t * part..n.min((t + 1) * part) });
+        // Different sums have different results.
+        let task = |t: usize| Task { products: self, range: t * part..n.min((t + 1) * part) }.dispatch();
         match n.div_ceil(part) {
             1 => task(0),
             tasks => {
@@ -80,6 +80,12 @@ impl<T: Number> WithSimd for Task<'_, T> {
 }
 
 impl<T: Number> Task<'_, T> {
+    /// Computes them with the vectors of this processor. The code for all extents and processors is long, and there is one copy of it.
+    #[inline(never)]
+    fn dispatch(self) {
+        Arch::new().dispatch(self);
+    }
+
     #[inline(always)]
     fn compute<const FUSED: bool>(self) {
         let Shape { rows, columns, reduced, .. } = *self.products.shape;

@@ -2,6 +2,7 @@
 
 use crate::support::is_chosen;
 use accel::backend::Backend;
+use accel::bundle;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
 use accel_core::pass::operations;
@@ -88,6 +89,11 @@ impl<'a> Suite<'a> {
                 compiled.run_into(&inputs, &mut place)?;
                 let difference = same(&place.to_tuple(), &found.to_tuple(), 0.0);
                 difference.map_err(|difference| Error::Internal(format!("`run_into`: {difference}")))?;
+                // Each bundle is compiled once more.
+                if is_chosen(&prog, 40) {
+                    let difference = same(&bundled(&compiled, &inputs)?.to_tuple(), &found.to_tuple(), 0.0);
+                    difference.map_err(|difference| Error::Internal(format!("in a bundle: {difference}")))?;
+                }
             }
             Ok::<_, Error>(found.to_tuple())
         };
@@ -95,6 +101,15 @@ impl<'a> Suite<'a> {
         if let Err(difference) = same(&found, &expected.to_tuple(), tolerance) {
             panic!("{difference}\nin {prog}");
         }
+    }
+}
+
+/// The result of a program that was written to a file and loaded again. Foreign functions are not in files.
+fn bundled<A: Arrays, R: Arrays>(compiled: &Compiled<A, R>, inputs: &A) -> Result<R, Error> {
+    let file = tempfile::NamedTempFile::new().map_err(|e| Error::Internal(e.to_string()))?;
+    match bundle::save(compiled, file.path()) {
+        Err(Error::Bundle { why, .. }) if why.contains("foreign") => compiled.run(inputs),
+        saved => saved.and_then(|()| bundle::load::<A, R>(file.path()))?.run(inputs),
     }
 }
 
