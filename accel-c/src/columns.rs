@@ -67,6 +67,7 @@ pub fn groups(ty: &RawTy) -> Result<Vec<Group>, Error> {
 /// There are `room` columns at `columns`.
 pub unsafe fn describe(groups: &[Group], columns: *mut AccelColumn, room: usize) -> usize {
     let all = groups.iter().flat_map(|g| g.types.iter().map(|t| (g.rank, *t)));
+    let room = if columns.is_null() { 0 } else { room };
     for (k, (rank, t)) in all.clone().take(room).enumerate() {
         // SAFETY: the caller's guarantee.
         unsafe {

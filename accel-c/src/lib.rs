@@ -121,7 +121,7 @@ pub unsafe extern "C" fn accel_load(path: *const c_char) -> *mut AccelProgram {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accel_embedded(bytes: *const c_void, size: usize) -> *mut AccelProgram {
     loaded(|| {
-        if bytes.is_null() {
+        if bytes.is_null() || isize::try_from(size).is_err() {
             return Err(wrong("the bytes of a bundle"));
         }
         // SAFETY: the caller's guarantee.
