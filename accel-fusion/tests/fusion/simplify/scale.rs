@@ -19,8 +19,8 @@ fn check(make: impl Fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
 fn scalar_definitions() {
     // Each value is used twice: 100,000 operations, half of them definitions.
     check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, _| (e + e).sin()), xs)), 50_000);
-    // Each value is used once. An operation takes 18 µs among 1,000, which are in the caches, and 70 to 80 from 20,000 on: so that both
-    // lengths are beyond them, the longer one has 40,000.
+    // Each value is used once. On a quiet machine, an operation takes 15 µs among 1,000, 19 among 2,000, 37 to 42 among 20,000 and no more
+    // among 40,000, probably because they leave the caches. Beside other work, 20,000 took more than thirty times as long as 2,000.
     check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, i| e * (i as f64 + 2.0)), xs)), 40_000);
 }
 
