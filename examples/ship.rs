@@ -22,11 +22,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sorted = compile_for(model::sorted(), (&numbers, &classes))?;
     bundle::save(&sorted, folder.join("sorted.accel"))?;
 
-    for n in [1000, 7] {
-        let ((w, m, x), (transition, noise, measured), (numbers, classes)) = types::arguments(n);
-        println!("{}", types::text(&mixture.run((&w, &m, &x))?));
-        println!("{}", types::text(&filter.run((&transition, &noise, &measured))?));
-        println!("{}", types::text(&sorted.run((&numbers, &classes))?));
-    }
+    types::print(&mixture, &filter, &sorted)?;
     Ok(())
 }

@@ -21,11 +21,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let filter: Compiled<Filter, FilterGradient> = accel::bundle::load(folder.join("filter.accel"))?;
     let sorted: Compiled<(Vector<f64>, Vector<i64>), Sorted> = accel::bundle::load(folder.join("sorted.accel"))?;
-    for n in [1000, 7] {
-        let ((w, m, x), (transition, noise, measured), (numbers, classes)) = types::arguments(n);
-        println!("{}", types::text(&mixture.run((&w, &m, &x))?));
-        println!("{}", types::text(&filter.run((&transition, &noise, &measured))?));
-        println!("{}", types::text(&sorted.run((&numbers, &classes))?));
-    }
+    types::print(&mixture, &filter, &sorted)?;
     Ok(())
 }

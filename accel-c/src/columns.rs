@@ -46,6 +46,20 @@ pub struct Group {
     pub types: Vec<ScalarType>,
 }
 
+/// The ranks and the types of the columns of arrays.
+fn expected(groups: &[Group]) -> impl Iterator<Item = (usize, ScalarType)> + Clone {
+    groups.iter().flat_map(|group| group.types.iter().map(|t| (group.rank, *t)))
+}
+
+/// The columns of each array. There are as many as the arrays have.
+pub fn of_each<'c>(groups: &'c [Group], mut columns: &'c [AccelColumn]) -> impl Iterator<Item = &'c [AccelColumn]> {
+    groups.iter().map(move |group| {
+        let (own, rest) = columns.split_at(group.types.len());
+        columns = rest;
+        own
+    })
+}
+
 /// The arrays of a type.
 ///
 /// # Errors
@@ -66,7 +80,7 @@ pub fn groups(ty: &RawTy) -> Result<Vec<Group>, Error> {
 /// # Safety
 /// There are `room` columns at `columns`.
 pub unsafe fn describe(groups: &[Group], columns: *mut AccelColumn, room: usize) -> usize {
-    let all = groups.iter().flat_map(|g| g.types.iter().map(|t| (g.rank, *t)));
+    let all = expected(groups);
     let room = if columns.is_null() { 0 } else { room };
     for (k, (rank, t)) in all.clone().take(room).enumerate() {
         // SAFETY: the caller's guarantee.
@@ -79,7 +93,7 @@ pub unsafe fn describe(groups: &[Group], columns: *mut AccelColumn, room: usize)
 
 /// Checks that these are columns of these arrays. A result may have no memory yet.
 pub fn check(what: &str, groups: &[Group], columns: &[AccelColumn], is_result: bool) -> Result<(), Error> {
-    let expected: Vec<_> = groups.iter().flat_map(|g| g.types.iter().map(|t| (g.rank, *t))).collect();
+    let expected: Vec<_> = expected(groups).collect();
     let wrong =
         |expected: String, found: String| Err(Error::Type { op: format!("`accel_run`, {what}"), expected, found });
     if columns.len() != expected.len() {
@@ -98,10 +112,7 @@ pub fn check(what: &str, groups: &[Group], columns: &[AccelColumn], is_result: b
             return wrong(format!("an aligned address in column {k}"), format!("{:?}", column.data));
         }
     }
-    let mut next = columns;
-    for group in groups {
-        let (own, rest) = next.split_at(group.types.len());
-        next = rest;
+    for own in of_each(groups, columns) {
         if let Some(other) = own.iter().find(|c| c.extents() != own[0].extents()) {
             let (expected, found) = (format!("{:?}", own[0].extents()), format!("{:?}", other.extents()));
             let is_needed = !is_result || own.iter().all(|c| !c.data.is_null());

@@ -11,7 +11,7 @@ use accel_core::backend::Executable;
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, RawArray, View, Views, ViewsMut};
 use accel_native::bundle::{Loaded, open, open_embedded};
-use columns::{AccelColumn, Group, elements, groups, overlap, places, put};
+use columns::{AccelColumn, Group, elements, groups, of_each, overlap, places, put};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -206,20 +206,13 @@ unsafe fn run(program: &AccelProgram, arguments: &[AccelColumn], results: &mut [
         return Err(wrong("memory of a result that is not that of another column"));
     }
     let mut copies = vec![];
-    let mut next = arguments;
-    for group in &program.arguments {
-        let (own, rest) = next.split_at(group.types.len());
-        next = rest;
-        if let [_, _, ..] = own {
-            // SAFETY: the caller's guarantee, and `check`.
-            let columns: Result<_, Error> = own.iter().map(|c| Ok(unsafe { elements(c)? }.to_column())).collect();
-            copies.push(RawArray { extents: own[0].extents().into(), columns: columns? });
-        }
+    for own in of_each(&program.arguments, arguments).filter(|own| own.len() > 1) {
+        // SAFETY: the caller's guarantee, and `check`.
+        let columns: Result<_, Error> = own.iter().map(|c| Ok(unsafe { elements(c)? }.to_column())).collect();
+        copies.push(RawArray { extents: own[0].extents().into(), columns: columns? });
     }
-    let (mut views, mut copies, mut next) = (Views::new(), copies.iter(), arguments);
-    for group in &program.arguments {
-        let (own, rest) = next.split_at(group.types.len());
-        next = rest;
+    let (mut views, mut copies) = (Views::new(), copies.iter());
+    for own in of_each(&program.arguments, arguments) {
         views.push(match own {
             // SAFETY: as above.
             [column] => View::Part(column.extents(), unsafe { elements(column)? }),

@@ -44,8 +44,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Writes a compiled program to a file, for processors of the kind of this one, which exists already or is created. What runs have compiled
-/// so far is in it, and what is needed for other extents; so give it the program after [`compile_for`], or after runs with typical arguments.
+/// Writes a compiled program to a file, for processors of the kind of this one. It replaces a file of this name. What runs have compiled so
+/// far is in it, and what is needed for other extents; so give it the program after [`compile_for`], or after runs with typical arguments.
 /// It compiles all of it once more, for the kind of processors instead of this one.
 ///
 /// ```
@@ -93,9 +93,7 @@ pub fn save_for<A: Arrays, R: Arrays>(
 /// it is damaged, or if the program in it has other types, is for other processors, or was compiled by another version of accel.
 pub fn load<A: Arrays, R: Arrays>(path: impl AsRef<Path>) -> Result<Compiled<A, R>> {
     let path = path.as_ref();
-    let loaded = open(path)?;
-    let failed = |why| failed(path.display(), why);
-    Compiled::of(|arg, result| Ok(Box::new(loaded.of_types(&arg, &result).map_err(failed)?)))
+    typed(open(path)?, path.display())
 }
 
 /// The compiled program in bytes that are part of this program, from `include_bytes!`.
@@ -107,9 +105,13 @@ pub fn load<A: Arrays, R: Arrays>(path: impl AsRef<Path>) -> Result<Compiled<A, 
 /// # Errors
 /// As [`load`].
 pub unsafe fn embedded<A: Arrays, R: Arrays>(bytes: &'static [u8]) -> Result<Compiled<A, R>> {
-    let failed = |why| failed("in the program", why);
-    let loaded = Loaded::new(bytes.into()).map_err(failed)?;
-    Compiled::of(|arg, result| Ok(Box::new(loaded.of_types(&arg, &result).map_err(failed)?)))
+    // SAFETY: the caller's guarantee.
+    typed(unsafe { open_embedded(bytes)? }, EMBEDDED)
+}
+
+/// A loaded program from this place, if it has these types.
+fn typed<A: Arrays, R: Arrays>(loaded: Loaded, place: impl ToString) -> Result<Compiled<A, R>> {
+    Compiled::of(|arg, result| Ok(Box::new(loaded.of_types(&arg, &result).map_err(|why| failed(place, why))?)))
 }
 
 /// The program in a file, whatever its types are: for interfaces to other languages.
@@ -131,8 +133,11 @@ pub fn open(path: &Path) -> Result<Loaded> {
 /// As [`load`].
 #[doc(hidden)]
 pub unsafe fn open_embedded(bytes: &'static [u8]) -> Result<Loaded> {
-    Loaded::new(bytes.into()).map_err(|why| failed("in the program", why))
+    Loaded::new(bytes.into()).map_err(|why| failed(EMBEDDED, why))
 }
+
+/// The place of a bundle that is part of the program.
+const EMBEDDED: &str = "in the program";
 
 /// An error of a bundle for this file.
 fn at(path: &Path, error: Error) -> Error {

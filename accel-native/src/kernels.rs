@@ -295,8 +295,8 @@ impl Kernels {
         }
     }
 
-    /// What the program is to be left without if this strip does not pay, or if this form is not there. Each of these programs takes a compilation, so there are no
-    /// more than three.
+    /// What the program is to be left without if this strip does not pay, or if this form is not there. Each of these programs takes a
+    /// compilation, so there are no more than three.
     fn next(&self, left: &Left, strip: Option<ArrayId>) -> Result<Left> {
         let all = defined_by_strips(&self.code.program);
         Ok(match left {

@@ -67,13 +67,26 @@ impl Executable for Versions {
 
     fn bundle(&self, processors: &[&str]) -> Result<Vec<u8>> {
         // Versions that nobody has run are not compiled for this processor.
-        let optimized = |extents| Version::new(&self.pipeline, extents, Tiers::Interpreted);
-        let (any, none) = (optimized(Some(&InputExtents::default()))?, optimized(None)?);
-        let symbolic = self.symbolic.get().and_then(|made| made.as_ref().ok()).unwrap_or(&any);
-        let general = self.general.get().and_then(|made| made.as_ref().ok()).unwrap_or(&none);
+        let optimized = |extents: Option<&_>| Version::new(&self.pipeline, extents, Tiers::Interpreted);
+        let (any, none);
+        let symbolic = match self.symbolic.get() {
+            Some(Ok(made)) => made,
+            _ => {
+                any = optimized(Some(&InputExtents::default()))?;
+                &any
+            }
+        };
         let mut versions: Vec<_> = self.constant.iter().map_while(OnceLock::get).flatten().collect();
         versions.push(symbolic);
-        versions.extend((!symbolic.optimized().conditions.is_empty()).then_some(general));
+        if !symbolic.optimized().conditions.is_empty() {
+            versions.push(match self.general.get() {
+                Some(Ok(made)) => made,
+                _ => {
+                    none = optimized(None)?;
+                    &none
+                }
+            });
+        }
         let program = self.pipeline.program();
         bundle(program.arg(), program.result(), &versions, processors)
     }

@@ -24,7 +24,22 @@ pub fn arguments(n: usize) -> (Mixture, Filter, (Vector<f64>, Vector<i64>)) {
     (mixture, filter, (Array::vector(numbers(n)), Array::vector(classes)))
 }
 
+/// Prints what the programs compute, for the arguments for which they were compiled and for others.
+pub fn print(
+    mixture: &Compiled<Mixture, MixtureGradient>,
+    filter: &Compiled<Filter, FilterGradient>,
+    sorted: &Compiled<(Vector<f64>, Vector<i64>), Sorted>,
+) -> Result<(), accel::Error> {
+    for n in [1000, 7] {
+        let ((w, m, x), (transition, noise, measured), (numbers, classes)) = arguments(n);
+        println!("{}", text(&mixture.run((&w, &m, &x))?));
+        println!("{}", text(&filter.run((&transition, &noise, &measured))?));
+        println!("{}", text(&sorted.run((&numbers, &classes))?));
+    }
+    Ok(())
+}
+
 /// All numbers of a result, so that equal texts are equal bits.
-pub fn text<R: Arrays>(result: &R) -> String {
+fn text<R: Arrays>(result: &R) -> String {
     format!("{:?}", result.to_tuple())
 }
