@@ -36,7 +36,7 @@ use accel_core::ast::deep;
 use blocks::Blocks;
 use numbers::{Definitions, Linear};
 use readers::Readers;
-use single::Code;
+use single::{Code, new_like};
 use std::collections::{BTreeMap, BTreeSet};
 use step::Body;
 use undo::{Change, Undone};
@@ -306,9 +306,10 @@ impl Pass {
 
         // The arrays that come back, and the rows of lists for which they stand.
         let mut names = BTreeMap::new();
-        for a in &arrays {
-            let info = self.program.arrays[*a].clone();
-            names.insert(*a, self.program.arrays.push(info));
+        for (a, k) in arrays.iter().zip(&kept) {
+            let back = new_like(&mut self.program, *a);
+            self.definitions.know(back, self.extents(of_body.init[*k]));
+            names.insert(*a, back);
         }
         // What the first loop begins with, and what the second one ends with.
         let initial: Vec<ArrayId> = updates.keys().map(|k| of_body.init[*k]).collect();

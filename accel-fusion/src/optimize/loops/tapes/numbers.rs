@@ -130,6 +130,11 @@ impl Definitions {
         }
     }
 
+    /// Notes the extents of an array.
+    pub fn know(&mut self, a: ArrayId, extents: Vec<Linear>) {
+        self.all.insert(a, Definition::Known(extents));
+    }
+
     /// The first one of the extents that are equal to this number.
     fn representative(&self, mut atom: Atom) -> Atom {
         while let Some(other) = self.equal.get(&atom) {
