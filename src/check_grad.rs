@@ -7,7 +7,7 @@ use accel_core::ast::{Program, Source};
 use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreted;
-use accel_core::nan::{Finding, find_nan};
+use accel_core::nan::{Appearance, Finding, find_kink, find_nan};
 use accel_core::pass::stages;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_core::types::{Arrays, Inputs};
@@ -28,6 +28,8 @@ pub struct GradientCheck {
     /// If they do not agree, the operation most to blame: the first one whose own result has an adjoint that does not agree with differences. `None` if that
     /// is true of no operation alone.
     pub blamed: Option<Source>,
+    /// If they do not agree, where a derivative is a convention first, which may be the reason: [`find_kink`](crate::prelude::find_kink()).
+    pub kink: Option<Appearance>,
     /// Where the program or its gradient makes numbers that are not finite, if derivatives or differences are not: then they say nothing.
     pub not_finite: Option<Finding>,
 }
@@ -81,6 +83,9 @@ impl fmt::Display for GradientCheck {
         )?;
         if let Some(at) = &self.blamed {
             write!(f, "; the first operation that does not agree is `{}` at {at}", at.name)?;
+        }
+        if let Some(kink) = &self.kink {
+            write!(f, "; a derivative is a convention: {kink}")?;
         }
         match &self.not_finite {
             Some(found) => write!(f, "; derivatives that are not finite say nothing: {found}"),
@@ -159,11 +164,13 @@ pub fn check_grad<A: Arrays, R: OneNumber>(prog: impl AsAfun<A, R>, x: impl Inpu
     let is_wrong = |d: &Deviation| d.number.is_some() && d.ratio() > 1.0;
     let order = |a: &Deviation, b: &Deviation| is_wrong(a).cmp(&is_wrong(b)).then(a.ratio().total_cmp(&b.ratio()));
     let worst = all.into_iter().max_by(|(_, a), (_, b)| order(a, b));
-    let blamed = match &worst {
-        Some((j, worst)) if worst.ratio() > 1.0 => blame(prog.program()?, &x, &direction(*j)),
-        _ => None,
+    let (blamed, kink) = match &worst {
+        Some((j, worst)) if worst.ratio() > 1.0 => {
+            (blame(prog.program()?, &x, &direction(*j)), find_kink(grad(prog), &A::from_tuple(x.clone())?)?)
+        }
+        _ => (None, None),
     };
-    Ok(GradientCheck { looked_at, worst: worst.map(|(_, d)| d), blamed, not_finite })
+    Ok(GradientCheck { looked_at, worst: worst.map(|(_, d)| d), blamed, kink, not_finite })
 }
 
 /// The first operation of a program whose result, in this direction, has another derivative by its adjoint than by differences.

@@ -149,7 +149,7 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | scalar code | the methods of [`Exp`], [`cond`], [`while_`], [`iterate`], [`iterate_indexed`], [`sfoldl`], [`constant`], [`lit`]; [`the`] and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`], [`awhile`], [`aiterate`], [`aiterate_indexed`], [`map_accum_l`], [`map_accum_r`], [`afoldl`] |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
-/// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`check_grad`] compares a gradient with differences |
+/// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`find_kink`](prelude::find_kink()) where a derivative is a convention, [`check_grad`] compares a gradient with differences |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
@@ -159,7 +159,7 @@ pub mod prelude {
         value_and_grad_with_aux, value_and_gradient, vjp,
     };
     #[doc(inline)]
-    pub use accel_core::nan::find_nan;
+    pub use accel_core::nan::{find_kink, find_nan};
     pub use accel_core::prelude::*;
 }
 

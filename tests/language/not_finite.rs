@@ -276,3 +276,33 @@ fn in_another_process() {
         }
     }
 }
+
+/// Where a derivative is a convention: a root of zero, a quotient of zeros, an absolute value at its kink; not where it is the derivative.
+#[test]
+fn kinks_are_found() {
+    let kink = |f: &Afun<Vector<f64>, Scalar<f64>>, xs: &[f64]| find_kink(grad(f), &vector(xs)).unwrap();
+    let squares = |xs: Acc<Vector<f64>>| map(|s: Exp<f64>| s.sqrt(), sum(xs * xs));
+    let (norms, line) = (afun(|xs: Acc<Vector<f64>>| map(|r| r * r, squares(xs))), line!() - 1);
+    let zeros = [0.0, 0.0];
+    check(&kink(&norms, &zeros).unwrap(), ("/", &[0.0, 0.0]), &[], ("map", line), ADJOINT);
+    assert!(kink(&norms, &[3.0, 1.0]).is_none() && kink(&norms, &[3.0, 0.0]).is_none());
+    assert!(find_kink(&norms, &vector(&zeros)).unwrap().is_none());
+    let found = find_kink(hessian(&norms), &vector(&zeros)).unwrap().unwrap();
+    check(&found, ("/", &[0.0, 0.0]), &[], ("map", line), ADJOINT);
+
+    let (signs, line) = (afun(|xs: Acc<Vector<f64>>| sum(map(|x| x.abs() + x.signum(), xs))), line!());
+    check(&kink(&signs, &[1.0, 0.0]).unwrap(), ("*", &[1.0, 0.0]), &[1], ("map", line), ADJOINT);
+    assert!(kink(&signs, &[1.0, -2.0]).is_none());
+
+    // A mask hides the same as a convention.
+    let masked = afun(|xs: Acc<Vector<f64>>| sum(map(|x| x.sqrt() * 0.0.into_exp().max(x), xs)));
+    assert!(kink(&masked, &[1.0, 0.0]).is_some());
+    let chosen = afun(|xs: Acc<Vector<f64>>| sum(map(|x| cond(x.gt(0.0), x.sqrt(), 0.0), xs)));
+    assert!(kink(&chosen, &[1.0, 0.0]).is_none());
+
+    // NaN ends nothing here.
+    let both = afun(|xs: Acc<Vector<f64>>| sum(map(|x| (x - 1.0).ln() * 0.5, xs)) * squares(xs * 0.0));
+    assert!(kink(&both, &[0.5, 0.0]).is_some());
+    let wrong = check_grad(afun(|xs: Acc<Vector<f64>>| sum(call(grad(&norms), xs))), &vector(&zeros)).unwrap();
+    assert!(wrong.to_string().contains("; a derivative is a convention: `0.0 / 0.0` is 0.0 in "), "{wrong}");
+}

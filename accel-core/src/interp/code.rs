@@ -6,7 +6,7 @@ use super::slots::{Slot, Slots};
 use super::watch::Observer;
 use crate::ast::Src;
 use crate::error::{Error, Result};
-use crate::repr::op::{Op1, Op2};
+use crate::repr::op::{Float2, Num1, Op1, Op2};
 use crate::repr::{RawArray, Scalar, ScalarType};
 use std::fmt::Display;
 
@@ -183,12 +183,14 @@ impl<'a> Machine<'a> {
                 Instr::Op1(op, to, a) => {
                     let x = r[*a];
                     r[*to] = op.eval(x).map_err(|e| self.place.blame(e))?;
-                    self.look(next - 1, op, &[x], *to)?
+                    self.look(next - 1, op, &[x], *to, || false)?
                 }
                 Instr::Op2(op, to, a, b) => {
                     let (x, y) = (r[*a], r[*b]);
                     r[*to] = op.eval(x, y).map_err(|e| self.place.blame(e))?;
-                    self.look(next - 1, &shown(*op), &[x, y], *to)?
+                    self.look(next - 1, &shown(*op), &[x, y], *to, || {
+                        is_zero_by_convention(*op, x, y) || self.is_product_at_kink(*op, (x, y), *b)
+                    })?
                 }
                 Instr::Move(to, a) => r[*to] = r[*a],
                 Instr::Jump(target) => {
@@ -219,10 +221,25 @@ impl<'a> Machine<'a> {
     }
 
     /// Shows the observer what the instruction `at` has computed.
-    fn look(&self, at: usize, function: &impl Display, operands: &[Scalar], to: Reg) -> Result<()> {
+    fn look(
+        &self,
+        at: usize,
+        function: &impl Display,
+        operands: &[Scalar],
+        to: Reg,
+        is_kink: impl FnOnce() -> bool,
+    ) -> Result<()> {
         let Some(o) = &self.observer else { return Ok(()) };
         let details = || (function.to_string(), self.place, o.steps(self.code.loops_around(at)));
-        o.look(self.registers[to], operands, details)
+        o.look(self.registers[to], operands, is_kink(), details)
+    }
+
+    /// Whether this is the product of an adjoint or a tangent with the sign of 0, which stands for the derivative of an absolute value at its
+    /// kink.
+    fn is_product_at_kink(&self, op: Op2, (x, y): (Scalar, Scalar), factor: Reg) -> bool {
+        let is_sign = |i: &Instr| matches!(i, Instr::Op1(Op1::Num(Num1::Signum), to, _) if *to == factor);
+        let is_product = matches!(op, Op2::Float(Float2::StrongMul));
+        is_product && y.float() == Some(0.0) && x.float() != Some(0.0) && self.code.instrs.iter().any(is_sign)
     }
 
     fn read(&mut self, read: &Read) -> Result<()> {
@@ -257,6 +274,12 @@ pub fn no_row() -> Error {
 
 pub fn no_element() -> Error {
     Error::Internal("a column is shorter than its array".into())
+}
+
+/// Whether a strong zero stands for something that numbers do not say: 0 times infinity, or 0 by 0.
+fn is_zero_by_convention(op: Op2, x: Scalar, y: Scalar) -> bool {
+    let strong = matches!(op, Op2::Float(f) if f.is_strong_zero(Some(x), Some(y)));
+    strong && shown(op).eval(x, y).is_ok_and(|found| found.float().is_some_and(f64::is_nan))
 }
 
 /// The function that users see: strong zeros are a matter of derivatives.

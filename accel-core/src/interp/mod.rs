@@ -35,7 +35,7 @@ mod watch;
 use crate::ast::Program;
 use crate::backend::{Backend, Executable, check_argument};
 use crate::error::{Error, Result};
-use crate::nan::Finding;
+use crate::nan::{Appearance, Finding};
 use crate::repr::{ArrayTuple, RawTy};
 pub(crate) use place::Place;
 use plan::Plan;
@@ -104,6 +104,15 @@ impl Interpreted {
     pub(crate) fn run_watched(&self, argument: &ArrayTuple) -> Result<(Option<Finding>, Option<ArrayTuple>)> {
         check_argument(argument, &self.arg)?;
         run::run_watched(&self.plan, argument)
+    }
+
+    /// Where a derivative is a convention first: NOTE [Kinks in a run].
+    ///
+    /// # Errors
+    /// As [`Executable::run`].
+    pub(crate) fn first_kink(&self, argument: &ArrayTuple) -> Result<Option<Appearance>> {
+        check_argument(argument, &self.arg)?;
+        run::first_kink(&self.plan, argument)
     }
 }
 

@@ -198,7 +198,7 @@ fn add_emission(sums: &mut [RawArray], e: &Emission, place: Place, slots: &Slots
         if let Some(watch) = &slots.watch {
             let details =
                 || Details { function: add.to_string(), place, index: index.clone().collect(), steps: vec![] };
-            watch.look(new, &[old, *x], details)?;
+            watch.look(new, &[old, *x], false, details)?;
         }
         if !c.set(i, new) {
             return Err(Error::Internal(format!("a {} is emitted to a {} array", x.ty(), c.ty())));

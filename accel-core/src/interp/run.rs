@@ -9,7 +9,7 @@ use super::slots::{Content, Slot, Slots};
 use super::watch::Watch;
 use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
-use crate::nan::Finding;
+use crate::nan::{Appearance, Finding};
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, Scalar};
 
@@ -23,13 +23,21 @@ pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
 /// As [`Interpreted::run_watched`](super::Interpreted::run_watched).
 pub fn run_watched(plan: &Plan, argument: &ArrayTuple) -> Result<(Option<Finding>, Option<ArrayTuple>)> {
     let mut slots = Slots::new(plan.slots);
-    slots.watch = Some(Watch::default());
+    slots.watch = Some(Watch::for_nan());
     let result = result(plan, argument, &mut slots);
-    let found = slots.watch.map(Watch::found).filter(|f| f.infinity.is_some() || f.nan.is_some());
+    let found = slots.watch.and_then(Watch::finding);
     match (result, found) {
         (Err(e), None) => Err(e),
         (result, found) => Ok((found, result.ok())),
     }
+}
+
+/// As [`Interpreted::first_kink`](super::Interpreted::first_kink).
+pub fn first_kink(plan: &Plan, argument: &ArrayTuple) -> Result<Option<Appearance>> {
+    let mut slots = Slots::new(plan.slots);
+    slots.watch = Some(Watch::for_kinks());
+    result(plan, argument, &mut slots)?;
+    Ok(slots.watch.and_then(Watch::kink))
 }
 
 /// As [`Interpreted::errors`](super::Interpreted::errors).

@@ -1,4 +1,4 @@
-//! Watches a run for the first operation that makes NaN or infinity of other numbers.
+//! Watches a run for the first operation that makes NaN or infinity of other numbers, or where a derivative is a convention.
 
 use super::place::Place;
 use crate::error::{Error, Result};
@@ -8,14 +8,25 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// The watch over a run.
-#[derive(Default)]
 pub struct Watch {
     /// The loops over arrays around the operation that runs, outermost first, with the numbers of their finished steps.
     loops: Vec<(Place, u64)>,
-    found: RefCell<Finding>,
+    found: Found,
+}
+
+/// What is looked for, and what has appeared.
+enum Found {
+    NotFinite(Box<RefCell<Finding>>),
+    Kink(Box<RefCell<Option<Appearance>>>),
 }
 
 impl Watch {
+    pub fn for_nan() -> Self {
+        Watch { loops: vec![], found: Found::NotFinite(Box::default()) }
+    }
+    pub fn for_kinks() -> Self {
+        Watch { loops: vec![], found: Found::Kink(Box::default()) }
+    }
     pub fn enter_loop(&mut self, place: Place) {
         self.loops.push((place, 0));
     }
@@ -25,29 +36,49 @@ impl Watch {
     pub fn leave_loop(&mut self) {
         self.loops.pop();
     }
-    /// What has appeared.
-    pub fn found(self) -> Finding {
-        self.found.into_inner()
+    /// Where NaN and infinity have appeared, if these are looked for and one has.
+    pub fn finding(self) -> Option<Finding> {
+        let Found::NotFinite(found) = self.found else { return None };
+        Some(found.into_inner()).filter(|f| f.infinity.is_some() || f.nan.is_some())
+    }
+    /// Where the first kink is, if these are looked for.
+    pub fn kink(self) -> Option<Appearance> {
+        let Found::Kink(found) = self.found else { return None };
+        found.into_inner()
     }
 
-    /// Looks at a result of a primitive function. The first infinity is noted. NaN ends the run with
+    /// Looks at a result of a primitive function. The first infinity or kink is noted. NaN ends the run with
     /// [`Error::NotFinite`].
-    pub fn look(&self, result: Scalar, operands: &[Scalar], details: impl FnOnce() -> Details) -> Result<()> {
+    pub fn look(
+        &self,
+        result: Scalar,
+        operands: &[Scalar],
+        is_kink: bool,
+        details: impl FnOnce() -> Details,
+    ) -> Result<()> {
+        let appearance = || {
+            let Details { function, place, index, steps } = details();
+            let (operands, loops) = (operands.to_vec(), self.loops.clone());
+            Appearance { function, operands, result, index, source: place.at, place, steps, loops }
+        };
+        let mut found = match &self.found {
+            Found::NotFinite(found) => found.borrow_mut(),
+            Found::Kink(found) => {
+                if is_kink {
+                    found.borrow_mut().get_or_insert_with(appearance);
+                }
+                return Ok(());
+            }
+        };
         let is = |x: Scalar, test: fn(f64) -> bool| x.float().is_some_and(test);
         let appears = |test| is(result, test) && !operands.iter().any(|x| is(*x, test));
-        let mut found = self.found.borrow_mut();
-        let nan = appears(f64::is_nan);
-        if !nan && (found.infinity.is_some() || !appears(|x| !x.is_finite())) {
-            return Ok(());
-        }
-        let Details { function, place, index, steps } = details();
-        let (operands, loops) = (operands.to_vec(), self.loops.clone());
-        let appearance = Appearance { function, operands, result, index, source: place.at, place, steps, loops };
-        if nan {
-            found.nan = Some(appearance);
+        if appears(f64::is_nan) {
+            found.nan = Some(appearance());
             return Err(Error::NotFinite(found.to_string()));
         }
-        found.infinity = Some(appearance);
+        if found.infinity.is_none() && appears(|x| !x.is_finite()) {
+            found.infinity = Some(appearance());
+        }
         Ok(())
     }
 }
@@ -103,9 +134,10 @@ impl<'a> Observer<'a> {
         &self,
         result: Scalar,
         operands: &[Scalar],
+        is_kink: bool,
         details: impl FnOnce() -> (String, Place, Vec<u64>),
     ) -> Result<()> {
-        self.watch.look(result, operands, || {
+        self.watch.look(result, operands, is_kink, || {
             let (function, place, steps) = details();
             Details { function, place, index: self.index.clone(), steps }
         })
