@@ -39,6 +39,7 @@ pub mod distributions;
 pub mod dual;
 #[cfg(feature = "fft")]
 pub mod fft;
+pub mod geometry;
 pub mod linalg;
 pub mod random;
 pub mod solvers;
@@ -115,7 +116,9 @@ pub mod native {
 }
 pub use check_grad::{Deviation, GradientCheck, check_grad};
 pub use choice::{BACKENDS, backend_named, compile, compile_for, compile_on, default_backend, run, run_on};
-pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_jacobian, sparse_jacobian_on};
+pub use sparse::{
+    Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_jacobian, sparse_jacobian_on,
+};
 
 /// Everything that a program needs.
 ///
@@ -150,13 +153,14 @@ pub use sparse::{Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_ja
 /// | conditionals and loops over arrays | [`acond`], [`awhile`], [`aiterate`], [`aiterate_indexed`], [`map_accum_l`], [`map_accum_r`], [`afoldl`] |
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
 /// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`find_kink`](prelude::find_kink()) where a derivative is a convention, [`check_grad`] compares a gradient with differences |
+/// | small vectors | `[T; N]` with [`pick`], and the module [`geometry`](crate::geometry) |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
         Arrays, Elt, Error, check_grad, compile, compile_for, compile_on, custom_jvp, custom_vjp, derivative, grad,
-        gradient, hessian, hvp, jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative, value_and_grad,
-        value_and_grad_with_aux, value_and_gradient, vjp,
+        gradient, hessian, hvp, jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative,
+        value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
     };
     #[doc(inline)]
     pub use accel_core::nan::{find_kink, find_nan};

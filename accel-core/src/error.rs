@@ -143,6 +143,14 @@ pub enum Error {
     /// The C compiler of a backend failed, or its output cannot be loaded.
     #[error("compiling the generated C code: {0}")]
     Compiler(String),
+    /// A file of arrays that cannot be written, or one without the arrays that are expected.
+    #[error("the file {place}: {why}")]
+    File {
+        /// The file.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A compiled program that cannot be stored in a file, or a file without a program that can be used here.
     #[error("the bundle {place}: {why}")]
     Bundle {

@@ -13,7 +13,7 @@ pub use crate::surface::{
     histogram, imap, index_head, index_tail, indexed, init, interp, intersect, iota, iterate, iterate_indexed,
     layer_norm, linspace, lit, log_cumsum_exp, log_softmax, log_sum_exp, logspace, map, map_accum_l, map_accum_r,
     matmul, matvec, max_at, max_pool, maximum, maximum_all, mean, mean_all, mean_pool, median, meshgrid, min_at,
-    minimum, minimum_all, norm, one_hot, outer, outer_with, pad, pair, partition, permute, product, product_all,
+    minimum, minimum_all, norm, one_hot, outer, outer_with, pad, pair, partition, permute, pick, product, product_all,
     quantile, replicate, replicate_inner, reshape, reverse, roll, row, scanl, scanl_ex, scanl_ex_seg, scanl_seg,
     scanl1, scanl1_seg, scanr, scanr_ex, scanr_ex_seg, scanr_seg, scanr1, scanr1_seg, scatter, searchsorted,
     searchsorted_right, set, set_block, set_row, set_slice, sfoldl, shape, size, skip, slice, slice_inner, snd, snoc,

@@ -192,7 +192,7 @@ impl<'a> Companion<'a> {
             quote_spanned!(ty.span()=> <#ty as #listed>::List)
         };
         match self.record.fields.len() {
-            2..=8 => {
+            2..=12 => {
                 let lists = self.record.fields.iter().map(list);
                 quote!((#(#lists),*))
             }

@@ -6,12 +6,13 @@
 mod companion;
 mod record;
 mod structure;
+mod variants;
 
 use companion::{ARRAYS, Companion, ELEMENTS};
 use proc_macro2::TokenStream;
 use quote::quote;
 use record::Record;
-use syn::{DeriveInput, Result, parse_macro_input};
+use syn::{Data, DeriveInput, Result, parse_macro_input};
 
 /// Makes a struct of elements an element type, so that arrays can contain it: `#[derive(Clone, Elt)] struct Complex {
 /// re: f64, im: f64 }`.
@@ -20,7 +21,12 @@ use syn::{DeriveInput, Result, parse_macro_input};
 /// The companion is `Copy`; closures get it as their argument and may return it. An array of records is stored as one
 /// column for each scalar, like an array of tuples. Type parameters are allowed if every field is an element.
 ///
-/// Errors: enums, unions, structs without fields and structs with lifetimes are rejected. For a field that is not an
+/// An enum of elements is an element, too: `enum Shape { Circle(f64), Box { width: f64, height: f64 } }`. Its companion has a function for
+/// each variant, `ShapeExp::circle(2.0)`, and `match_`, which takes a function of the fields of each variant, in their order:
+/// `shape.match_(|radius| .., |width, height| ..)`. An array of enums has columns for the fields of all variants. Derivatives are those of the
+/// variant that is there; in a gradient, the variant is the first one with a field that is not 0.
+///
+/// Errors: unions, structs without fields, enums without variants and types with lifetimes are rejected. For a field that is not an
 /// element, rustc reports an error at the type of the field.
 #[proc_macro_derive(Elt, attributes(accel))]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -62,6 +68,9 @@ pub fn derive_differentiable(input: proc_macro::TokenStream) -> proc_macro::Toke
 }
 
 fn elt(input: DeriveInput) -> Result<TokenStream> {
+    if let Data::Enum(data) = &input.data {
+        return variants::elt(&input, data);
+    }
     let record = Record::parse(input, "Elt")?;
     let companion = Companion::new(&record, &ELEMENTS);
     let Companion { library, class, generics, .. } = &companion;
@@ -115,6 +124,7 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
         quote!(#binding)
     });
     let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
+    let names: Vec<String> = members.iter().map(|m| quote!(#m).to_string().replace("r#", "")).collect();
     let bindings: Vec<_> = record.fields.iter().map(|f| companion.binding(f)).collect();
     let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
     let tuple = types
@@ -136,6 +146,9 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
             }
             fn views_mut<'views>(&'views mut self, to: &mut #library::ViewsMut<'views>) {
                 #(<#types as #class>::views_mut(&mut self.#members, to);)*
+            }
+            fn names(within: &str, to: &mut ::std::vec::Vec<::std::string::String>) {
+                #(<#types as #class>::names(&#library::name_of_part(within, #names), to);)*
             }
             fn from_tuple(tuple: #library::ArrayTuple) -> #library::Result<Self> {
                 let #pattern = <#nested as #class>::from_tuple(tuple)?;
@@ -163,12 +176,9 @@ mod tests {
     #[test]
     fn what_is_not_a_record_is_rejected_with_a_reason() {
         let e = error(parse_quote!(
-            enum E {
-                A,
-                B(f64),
-            }
+            enum E {}
         ));
-        assert!(e.contains("cannot be derived for an enum"), "{e}");
+        assert!(e.contains("an enum of 1 to 255 variants"), "{e}");
         let e = error(parse_quote!(
             union U {
                 a: f64,

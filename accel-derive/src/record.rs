@@ -37,6 +37,7 @@ impl Record {
     /// option.
     pub fn parse(input: DeriveInput, macro_name: &str) -> Result<Record> {
         let library = library(&input)?;
+        no_lifetimes(&input, macro_name)?;
         let data = match input.data {
             Data::Struct(data) => data,
             Data::Enum(data) => {
@@ -52,12 +53,6 @@ impl Record {
                 ));
             }
         };
-        if let Some(lifetime) = input.generics.lifetimes().next() {
-            return Err(Error::new_spanned(
-                lifetime,
-                format!("`{macro_name}` cannot be derived for a struct that borrows: its values must own their data"),
-            ));
-        }
         let named = matches!(data.fields, syn::Fields::Named(_));
         let fields: Vec<Field> = data
             .fields
@@ -98,8 +93,17 @@ impl Record {
     }
 }
 
+/// An error for a type with lifetimes.
+pub fn no_lifetimes(input: &DeriveInput, macro_name: &str) -> Result<()> {
+    input.generics.lifetimes().next().map_or(Ok(()), |lifetime| {
+        let message =
+            format!("`{macro_name}` cannot be derived for a type that borrows: its values must own their data");
+        Err(Error::new_spanned(lifetime, message))
+    })
+}
+
 /// The path in `#[accel(crate = path)]`, or `::accel`.
-fn library(input: &DeriveInput) -> Result<Path> {
+pub fn library(input: &DeriveInput) -> Result<Path> {
     let mut library: Path = parse_quote!(::accel);
     for attr in &input.attrs {
         if attr.path().is_ident("accel") {

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 profile=${PROFILE:-release}
 build=(cargo build --profile "$profile" --example ship --example shipped)
 # With the packages and features of `cargo tests`, nothing is built again.
-[ "$profile" != test ] || build+=(--workspace --exclude accel-benches --exclude 'bench-*' --features ndarray,opencl,dual,trace,fft,linalg)
+[ "$profile" != test ] || build+=(--workspace --exclude accel-benches --exclude 'bench-*' --features ndarray,opencl,dual,trace,fft,linalg,glam,npz)
 mapfile -t programs < <("${build[@]}" --message-format=json-render-diagnostics | grep -o '"executable":"[^"]*/ship[^"]*"' | cut -d'"' -f4)
 program() { printf '%s\n' "${programs[@]}" | grep -E "/$1(-[0-9a-f]+)?\$"; }
 

@@ -8,6 +8,8 @@ mod dependence;
 mod elaborate;
 mod elementwise;
 mod errors;
+#[cfg(feature = "npz")]
+mod files;
 mod growth;
 mod interp;
 mod joining;

@@ -56,6 +56,7 @@ mod scientific;
 mod segments;
 mod selection;
 mod several_outputs;
+mod small_vectors;
 mod solvers;
 mod sort;
 mod sparse;

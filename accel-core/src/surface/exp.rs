@@ -118,6 +118,33 @@ pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> 
     }))
 }
 
+/// Component `i` of a Rust array of scalar code, for an index that is computed; the first or the last one for an index outside. Where the index is
+/// known, `parts[i]` is the component.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let chosen = afun(|xs: Acc<Vector<[f64; 3]>>| imap(|i, x| pick(x, i), xs));
+/// let xs = Array::vector(vec![[1.0, 2.0, 3.0]; 4]);
+/// assert_eq!(run_with(&Interpreter, &chosen, &xs)?.to_vec(), [1.0, 2.0, 3.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn pick<X: IntoExp, const N: usize>(parts: [X; N], i: impl ToExp<i64>) -> <X::Elt as Elt>::Exp
+where
+    [X::Elt; N]: Elt,
+{
+    let i = i.to_exp();
+    let chosen = parts
+        .map(IntoExp::into_exp)
+        .into_iter()
+        .enumerate()
+        .rev()
+        .fold(None, |rest, (k, part)| Some(rest.map_or(part, |rest| cond(i.le(k as i64), part, rest))));
+    X::Elt::unlift(chosen.unwrap_or(Exp::new(Handle::DEAD)))
+}
+
 /// A loop: starts with `init` and applies `body` as long as `condition` is true. The state is one scalar, a tuple or a record, which is
 /// passed and returned in its parts.
 ///

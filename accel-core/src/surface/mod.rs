@@ -57,7 +57,7 @@ pub use einsum::{Factors, einsum};
 pub use elementwise::{Column, Operand, Row, column, row, where_};
 #[doc(hidden)]
 pub use exp::custom_exp;
-pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
+pub use exp::{cond, constant, fst, lit, pair, pick, snd, transform_exp, while_};
 #[doc(hidden)]
 pub use foreign::foreign_call;
 pub use foreign::{Shapes, foreign, foreign_batched};

@@ -6,8 +6,9 @@ use crate::error::{Error, Result};
 use crate::repr::{ArrayTuple, ColumnElt, View, ViewMut, Views, ViewsMut};
 use crate::surface::handles::Acc;
 use crate::types::{Elt, Shape, Snoc};
+use std::fmt::Display;
 
-/// An array, `()`, a tuple of up to eight array types, or a record of array types with `#[derive(Arrays)]`.
+/// An array, `()`, a tuple of up to twelve array types, a Rust array of one to thirty-two, or a record of array types with `#[derive(Arrays)]`.
 ///
 /// The derive generates, for `struct Model { w: Matrix<f64>, b: Vector<f64> }`, `struct ModelAcc { w: <Matrix<f64> as
 /// Arrays>::Acc, .. }` with `impl IntoAcc`, and `impl Arrays for Model` through the nested pairs of the fields, just as
@@ -35,6 +36,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>);
     /// Splits an array computation into its components.
     fn unlift(a: Acc<Self>) -> Self::Acc;
+    /// Adds the names of the arrays, from left to right: the fields of records and the places in tuples and Rust arrays, with dots between them, as in
+    /// `layers.0.bias`. `within` is the name of the whole, and empty if it has none; an array without a name is `array`.
+    fn names(within: &str, to: &mut Vec<String>);
+}
+
+/// The name of a part of a value with the name `within`, if that has one.
+pub fn name_of_part(within: &str, part: impl Display) -> String {
+    if within.is_empty() { part.to_string() } else { format!("{within}.{part}") }
 }
 
 /// Arrays of at least one dimension, and tuples of them: a loop takes their rows along the outermost dimension.
@@ -99,6 +108,9 @@ impl<Sh: Shape, T: Elt> Arrays for Array<Sh, T> {
     fn unlift(a: Acc<Self>) -> Acc<Self> {
         a
     }
+    fn names(within: &str, to: &mut Vec<String>) {
+        to.push(if within.is_empty() { "array".into() } else { within.into() });
+    }
 }
 
 impl Arrays for () {
@@ -116,6 +128,7 @@ impl Arrays for () {
     fn views<'a>(&'a self, _: &mut Views<'a>) {}
     fn views_mut<'a>(&'a mut self, _: &mut ViewsMut<'a>) {}
     fn unlift(_: Acc<Self>) {}
+    fn names(_: &str, _: &mut Vec<String>) {}
 }
 
 /// The error of [`Arrays::from_tuple`].

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::repr::{Column, Columns, RawArray, Scalar, Scalars};
 use crate::surface::handles::Exp;
 
-/// An element type: a scalar, `()`, a tuple of up to eight element types, a shape, or a record with `#[derive(Elt)]`.
+/// An element type: a scalar, `()`, a tuple of up to twelve element types, a Rust array of one to thirty-two, a shape, or a record with `#[derive(Elt)]`.
 ///
 /// NOTE \[What the derive generates\]: `struct Complex { re: f64, im: f64 }` gets a companion for scalar code, `struct
 /// ComplexExp { re: <f64 as Elt>::Exp, im: <f64 as Elt>::Exp }`, which is `Copy`, and
@@ -22,7 +22,7 @@ use crate::surface::handles::Exp;
 /// implementation written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type",
-    note = "elements are scalars, tuples and shapes; a record becomes one with `#[derive(Elt)]`"
+    note = "elements are scalars, tuples, Rust arrays and shapes; a record or an enum becomes one with `#[derive(Elt)]`"
 )]
 pub trait Elt: Clone + Send + Sync + 'static {
     /// The representation type.

@@ -5,6 +5,7 @@
 
 pub mod arrays;
 pub mod elt;
+mod fixed_sizes;
 pub mod num;
 mod numbers;
 pub mod shape;

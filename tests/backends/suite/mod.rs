@@ -24,6 +24,7 @@ mod samples;
 mod scans;
 mod segments;
 mod shapes;
+mod small_vectors;
 mod sorts;
 mod tables;
 
@@ -55,6 +56,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("rows by index", rows_by_index::all),
     ("tables and order statistics", tables::all),
     ("shapes that agree", shapes::all),
+    ("elements of several numbers", small_vectors::all),
     ("choices and loops", control::all),
     ("derivatives", derivatives::all),
     ("whole programs", programs::all),

@@ -33,6 +33,7 @@ impl Arrays for Mine {
     fn unlift(a: Acc<Self>) -> Self::Acc {
         a
     }
+    fn names(_: &str, _: &mut Vec<String>) {}
 }
 
 fn main() {}

@@ -2,7 +2,8 @@
 //!
 //! A tree is an array, a tuple or a record of floating-point arrays, or one of trees. [`tree`] gives it the operators and functions that arrays
 //! have. Both sides of an operator have the same type, and each array of it meets the one at its place. [`flatten`] and
-//! [`unflatten`] are for code outside: it has one vector of all numbers. In JAX, `jax.tree.map` and `ravel_pytree`.
+//! [`unflatten`] are for code outside: it has one vector of all numbers. [`named`] lists the
+//! arrays with their names; with the feature `npz`, `save` and `load` write and read files of them. In JAX, `jax.tree.map` and `ravel_pytree`.
 //!
 //! ```
 //! use accel::prelude::*;
@@ -27,7 +28,14 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+#[cfg(feature = "npz")]
+mod files;
+
+#[cfg(feature = "npz")]
+pub use files::{load, save};
+
 use crate::ast::ty::{Arr, ArraysRepr};
+use crate::repr::RawArray;
 use crate::surface::attributed;
 use crate::surface::derive_support::retype_acc;
 use crate::types::{Arrays, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Floating, Shape};
@@ -70,7 +78,7 @@ pub fn tree<P: Parameters>(x: impl IntoAcc<Arrays = P>) -> Tree<P> {
 /// Arrays of `f32` or `f64` with up to six dimensions, tuples and records of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has parts that are no parameters",
-    note = "parameters are arrays of `f32` or `f64`, tuples of up to eight of them, and records of arrays"
+    note = "parameters are arrays of `f32` or `f64`, tuples of up to twelve and Rust arrays of them, and records of arrays"
 )]
 pub trait Parameters: Arrays {
     /// Applies a function to the arrays at each place.
@@ -365,6 +373,30 @@ impl<P: Parameters> Tree<P> {
 /// ```
 pub fn flatten<P: Parameters>(x: &P) -> Vec<f64> {
     x.to_tuple().floats()
+}
+
+/// The arrays of a value with their names, from left to right: the fields of records and the places in tuples and Rust arrays, with dots between them. An
+/// array that is no part of anything is `array`.
+///
+/// ```
+/// use accel::prelude::*;
+/// use accel::trees::named;
+///
+/// #[derive(Clone, Arrays)]
+/// struct Layer {
+///     weights: Matrix<f64>,
+///     bias: Vector<f64>,
+/// }
+/// let layer = || Layer { weights: Array::matrix(0, 0, vec![]).unwrap(), bias: Array::vector(vec![1.0]) };
+/// let all = named(&([layer(), layer()], Array::scalar(2.0)));
+/// let names: Vec<&str> = all.iter().map(|(name, _)| &**name).collect();
+/// assert_eq!(names, ["0.0.weights", "0.0.bias", "0.1.weights", "0.1.bias", "1"]);
+/// assert_eq!(all[3].1.columns[0].floats(), [1.0]);
+/// ```
+pub fn named<P: Arrays>(x: &P) -> Vec<(String, RawArray)> {
+    let mut names = vec![];
+    P::names("", &mut names);
+    names.into_iter().zip(x.to_tuple().leaves().into_iter().cloned()).collect()
 }
 
 /// The value with the shapes of `like` and these numbers, in the order of [`flatten`].
