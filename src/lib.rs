@@ -117,7 +117,7 @@ pub mod native {
 pub use check_grad::{Deviation, GradientCheck, check_grad};
 pub use choice::{BACKENDS, backend_named, compile, compile_for, compile_on, default_backend, run, run_on};
 pub use sparse::{
-    Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_jacobian, sparse_jacobian_on,
+    Batched, SparseJacobian, SparseMatrix, SparsePattern, sparse_hessian, sparse_jacobian, sparse_jacobian_on,
 };
 
 /// Everything that a program needs.
@@ -125,7 +125,7 @@ pub use sparse::{
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`compile_for`], [`run_on`], [`Afun`], [`Compiled`] with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`value_and_grad_with_aux`], [`vjp`], [`jvp`], [`jacobian`], [`sparse_jacobian`], [`hessian`], [`sparse_hessian`], [`hvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`] uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`], [`derivative`], [`value_and_derivative`] |
 /// | rules of your own | [`custom_vjp`], [`custom_jvp`], for programs and in scalar code; [`foreign`](prelude::foreign()) calls other libraries |
 /// | host arrays | [`Array`], [`Vector`], [`Matrix`], [`Scalar`] |
@@ -159,7 +159,7 @@ pub mod prelude {
     #[doc(inline)]
     pub use crate::{
         Arrays, Elt, Error, check_grad, compile, compile_for, compile_on, custom_jvp, custom_vjp, derivative, grad,
-        gradient, hessian, hvp, jacobian, jvp, run, run_on, sparse_jacobian, value_and_derivative,
+        gradient, hessian, hvp, jacobian, jvp, run, run_on, sparse_hessian, sparse_jacobian, value_and_derivative,
         value_and_grad, value_and_grad_with_aux, value_and_gradient, vjp,
     };
     #[doc(inline)]

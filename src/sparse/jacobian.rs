@@ -9,9 +9,9 @@
 
 use super::colouring::Colouring;
 use super::numbers::{Numbers, Place, Slice, columns};
-use super::pattern::SparsePattern;
+use super::pattern::{Gradient, SparsePattern};
 use crate::choice::{compile_on, default_backend};
-use accel_ad::{Differentiable, jvp, vjp};
+use accel_ad::{Differentiable, OneNumber, jvp, vjp};
 use accel_core::afun::{Afun, afun, call};
 use accel_core::ast::Source;
 use accel_core::ast::ty::Repr;
@@ -256,6 +256,50 @@ fn erased<A: Arrays, S: Arrays, R: Arrays>(backend: &dyn Backend, products: &Afu
     }))
 }
 
+/// Returns the Hessian of a program whose result is one number, with this pattern, by its whole argument or by the parts of it that
+/// [`by`](accel_core::afun::Afun::by) has chosen.
+///
+/// It is symmetric, so an entry is found in one of two products, and fewer colours are enough than for [`sparse_jacobian`] of the gradient: two for a
+/// matrix with a full row, a full column and a diagonal. [`SparsePattern::of_hessian`] finds the pattern.
+///
+/// ```
+/// use accel::{SparsePattern, sparse_hessian};
+/// use accel::prelude::*;
+///
+/// # fn main() -> Result<(), Error> {
+/// // Each number times the first one.
+/// let loss = afun(|x: Acc<Vector<f64>>| sum(map(|y| y * y * x.at(0), x)));
+/// let x = Array::vector(vec![1.0, 2.0, 3.0]);
+/// let hessian = sparse_hessian(&loss, SparsePattern::of_hessian(&loss, &x)?)?;
+/// assert_eq!(hessian.run(&x)?.values(), [6.0, 4.0, 6.0, 4.0, 2.0, 6.0, 2.0]);
+/// assert_eq!(hessian.directions(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Error::Shape` if the pattern is not symmetric. As [`grad`] and [`sparse_jacobian`].
+#[track_caller]
+pub fn sparse_hessian<D>(prog: D, pattern: SparsePattern) -> Result<SparseJacobian<D::Args>>
+where
+    D: Differentiable<Parts: Batched, Result: OneNumber>,
+{
+    let at = Source::new("sparse_hessian", Location::caller());
+    if pattern.transposed()? != pattern {
+        let found = format!("one of {} by {} with entries on one side only", pattern.rows(), pattern.columns());
+        return Err(Error::Shape {
+            op: format!("`sparse_hessian` at {at}"),
+            expected: "a symmetric pattern".into(),
+            found,
+        });
+    }
+    let colouring = Colouring::symmetric(&pattern)?;
+    let (backend, gradient, pattern) = (default_backend()?, Gradient::of(prog)?, Arc::new(pattern));
+    let (seeded, products) = (parts(backend, &gradient)?, by_columns(backend, &gradient, at)?);
+    let (lines, kept) = (pattern.clone(), Mutex::default());
+    Ok(SparseJacobian { at, pattern, colouring, lines, seeded, constant: None, products, kept, types: PhantomData })
+}
+
 impl<A: Arrays> SparseJacobian<A> {
     /// Where the matrices have entries.
     pub fn pattern(&self) -> &SparsePattern {
@@ -308,7 +352,7 @@ impl<A: Arrays> SparseJacobian<A> {
         {
             return Ok(seeds.clone());
         }
-        let Colouring { of_rows, colours, count } = &self.colouring;
+        let Colouring { of_rows, colours, count, .. } = &self.colouring;
         if numbers.count() != colours.len() {
             return Err(self.wrong_size(if *of_rows { "rows" } else { "columns" }, numbers.count(), colours.len()));
         }
@@ -340,7 +384,7 @@ impl<A: Arrays> SparseJacobian<A> {
 
     /// Takes the entries out of the columns of all products.
     fn values(&self, places: &[Place], columns: &[Slice]) -> Result<Vec<f64>> {
-        let Colouring { of_rows, colours, count } = &self.colouring;
+        let Colouring { of_rows, colours, count, by_other } = &self.colouring;
         let width = columns.len() / (count + 1);
         let product =
             |direction: usize, Place { column, element }: Place| columns[direction * width + column].get(element);
@@ -358,8 +402,11 @@ impl<A: Arrays> SparseJacobian<A> {
             let mut values = part.iter_mut();
             range.map(move |line| {
                 let mut sums = (0.0, 0.0f64);
-                for (other, value) in self.lines.row(line).iter().zip(&mut values) {
-                    *value = product(colours[*other], places[line]);
+                let is_by_other = by_other.get(self.lines.starts()[line]..).unwrap_or(&[]).iter().copied();
+                let is_by_other = is_by_other.chain(std::iter::repeat(false));
+                for ((other, value), is_by_other) in self.lines.row(line).iter().zip(&mut values).zip(is_by_other) {
+                    let (line, other_line) = if is_by_other { (*other, line) } else { (line, *other) };
+                    *value = product(colours[other_line], places[line]);
                     let part = *value * weight(*other);
                     sums = (sums.0 + part, sums.1 + part.abs());
                 }
@@ -392,7 +439,7 @@ impl<A: Arrays> SparseJacobian<A> {
 
     fn wrong_size(&self, lines: &str, found: usize, expected: usize) -> Error {
         Error::Shape {
-            op: format!("`sparse_jacobian` at {}", self.at),
+            op: format!("`{}` at {}", self.at.name, self.at),
             expected: format!("a pattern with {found} {lines}, one for each number"),
             found: format!("one with {expected}"),
         }
@@ -401,7 +448,7 @@ impl<A: Arrays> SparseJacobian<A> {
     fn too_small(&self, line: usize) -> Error {
         let line = if self.colouring.of_rows { format!("column {line}") } else { format!("row {line}") };
         Error::Shape {
-            op: format!("`sparse_jacobian` at {}", self.at),
+            op: format!("`{}` at {}", self.at.name, self.at),
             expected: "a pattern with all entries that are not zero".into(),
             found: format!("one without some entries of {line}, or with too few entries beside them"),
         }

@@ -5,5 +5,5 @@ mod jacobian;
 mod numbers;
 mod pattern;
 
-pub use jacobian::{Batched, SparseJacobian, SparseMatrix, sparse_jacobian, sparse_jacobian_on};
+pub use jacobian::{Batched, SparseJacobian, SparseMatrix, sparse_hessian, sparse_jacobian, sparse_jacobian_on};
 pub use pattern::SparsePattern;

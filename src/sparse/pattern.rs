@@ -1,6 +1,8 @@
 //! Patterns of sparse matrices.
 
-use accel_ad::Differentiable;
+use accel_ad::{Differentiable, OneNumber, grad};
+use accel_core::afun::Afun;
+use accel_core::ast::Program;
 use accel_core::dependence::dependences;
 use accel_core::error::{Error, Result};
 use accel_core::repr::MAX_SIZE;
@@ -82,6 +84,15 @@ impl SparsePattern {
         Ok(SparsePattern { columns: found.columns, starts, indices })
     }
 
+    /// The pattern of the Hessian of a program whose result is one number, by the whole argument or by the parts of it that
+    /// [`by`](accel_core::afun::Afun::by) has chosen: [`of`](Self::of) its gradient. [`sparse_hessian`](crate::sparse_hessian) needs it.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and those of the gradient.
+    pub fn of_hessian<D: Differentiable<Result: OneNumber>>(prog: D, x: impl Inputs<D::Args>) -> Result<SparsePattern> {
+        SparsePattern::of(Gradient::of(prog)?, x)
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
@@ -128,6 +139,29 @@ impl SparsePattern {
     /// The largest number of entries in a row.
     pub(crate) fn longest_row(&self) -> usize {
         self.starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0)
+    }
+}
+
+/// The gradient of a program, which is differentiated by the same parts of the argument again.
+pub(crate) struct Gradient<D: Differentiable> {
+    program: Afun<D::Args, D::Parts>,
+    by: Option<Program>,
+}
+
+impl<D: Differentiable<Result: OneNumber>> Gradient<D> {
+    #[track_caller]
+    pub fn of(prog: D) -> Result<Self> {
+        let by = prog.differentiable()?.1.cloned();
+        Ok(Gradient { program: grad(prog), by })
+    }
+}
+
+impl<D: Differentiable> Differentiable for Gradient<D> {
+    type Args = D::Args;
+    type Parts = D::Parts;
+    type Result = D::Parts;
+    fn differentiable(&self) -> Result<(&Afun<D::Args, D::Parts>, Option<&Program>)> {
+        Ok((&self.program, self.by.as_ref()))
     }
 }
 

@@ -284,3 +284,66 @@ fn sizes_beyond_the_memory() {
     assert!(text.contains("columns of a sparse pattern") && text.contains("no memory"), "{text}");
     assert!(of(usize::MAX).unwrap_err().to_string().contains("found 18446744073709551615"));
 }
+
+/// Hessians: bands, numbers that all others meet, a grid; tuples; patterns that are too small or not symmetric.
+#[test]
+fn hessians() {
+    #[track_caller]
+    fn check(n: usize, most: usize, loss: impl Fn(V) -> Number) {
+        let loss = afun(loss);
+        let sparse = sparse_hessian(&loss, SparsePattern::of_hessian(&loss, &numbers(n, 0)).unwrap()).unwrap();
+        assert!(sparse.directions() <= most, "{} directions", sparse.directions());
+        for seed in 0..3 {
+            let x = numbers(n, seed);
+            let expected = run(hessian(&loss), &x).unwrap().to_vec();
+            close(&sparse.run(&x).unwrap().to_dense().unwrap().to_vec(), &expected);
+        }
+    }
+    check(12, 3, |x| sum(generate(x.len() - 1, |i| (x.at(i + 1) - x.at(i) * x.at(i)).sin())));
+    check(30, 2, |x| sum(map(|y| (y * x.at(0)).sin(), x)));
+    check(30, 3, |x| sum(map(|y| (y * x.at(1)).cos() + y * x.at(0), x)));
+    check(36, 9, |x| {
+        let of = |(i, j)| {
+            let at = |i: Exp<i64>, j: Exp<i64>| x.at(i * 6 + j);
+            (at(i, j) * at(i + 1, j)).sin() + at(i, j) * at(i, j + 1) * at(i, j + 1)
+        };
+        sum_all(generate((5, 5), of))
+    });
+    check(0, 0, |x| sum(x));
+
+    let pair = afun(|x: V, y: Acc<Scalar<f64>>| map(|y| y * y, y) * sum(map(|x| x.exp(), x)));
+    let x = (numbers(4, 1), Array::scalar(0.7));
+    let sparse = sparse_hessian(&pair, SparsePattern::of_hessian(&pair, &x).unwrap()).unwrap();
+    assert_eq!(sparse.directions(), 2);
+    let found = sparse.run(&x).unwrap().to_dense().unwrap().to_vec();
+    let total: f64 = x.0.to_vec().iter().map(|x| x.exp()).sum();
+    let expected = |i: usize, j: usize| match (i, j) {
+        (4, 4) => 2.0 * total,
+        (i, 4) | (4, i) => 1.4 * x.0.to_vec()[i].exp(),
+        (i, j) => {
+            if i == j {
+                0.49 * x.0.to_vec()[i].exp()
+            } else {
+                0.0
+            }
+        }
+    };
+    close(&found, &(0..25).map(|k| expected(k / 5, k % 5)).collect::<Vec<_>>());
+
+    // By one of several arguments.
+    let weighted = afun(|w: V, x: V| sum(generate(x.len() - 1, |i| w.at(i) * (x.at(i) * x.at(i + 1)).powi(2))));
+    let (w, x) = (numbers(2, 4), Array::vector(vec![2.0, 3.0, 5.0]));
+    let by_x = weighted.by(|(_, x)| x);
+    let sparse = sparse_hessian(&by_x, SparsePattern::of_hessian(&by_x, (&w, &x)).unwrap()).unwrap();
+    let [v, w] = [0, 1].map(|i| w.to_vec()[i]);
+    let expected = [18.0 * v, 24.0 * v, 24.0 * v, 8.0 * v + 50.0 * w, 60.0 * w, 60.0 * w, 18.0 * w];
+    close(sparse.run((&numbers(2, 4), &x)).unwrap().values(), &expected);
+
+    let squares = afun(|x: V| sum(map(|x| x * x * x, x)));
+    let one_sided = SparsePattern::new(2, vec![0, 2, 3], vec![0, 1, 1]).unwrap();
+    let text = sparse_hessian(&squares, one_sided).unwrap_err().to_string();
+    assert!(text.contains("`sparse_hessian`") && text.contains("a symmetric pattern"), "{text}");
+    let empty = SparsePattern::new(3, vec![0; 4], vec![]).unwrap();
+    let text = sparse_hessian(&squares, empty).unwrap().run(&numbers(3, 1)).unwrap_err().to_string();
+    assert!(text.contains("`sparse_hessian`") && text.contains("row 0"), "{text}");
+}
