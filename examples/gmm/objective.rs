@@ -1,6 +1,7 @@
 //! The objective: the logarithm of the posterior density of a Gaussian mixture's parameters, with a Wishart prior.
 
 use accel::prelude::*;
+use accel::surface::index_head;
 
 /// The objective for a mixture of k Gaussians and n points in d dimensions.
 ///

@@ -3,9 +3,9 @@
 use super::parts::{inside, ln_of_part, log_gamma_density, log_gamma_power_of_log, log_poisson, minus_infinity};
 use super::positive::log_beta_cdf;
 use super::variates::{Parameter, Variate, with1, with2};
-use crate::surface::attributed;
+use crate::surface::{attributed, snoc};
 use crate::types::{Floating, Num, Primitive, Shape, Snoc};
-use crate::{Acc, Array, Exp, IntoShape, cond, generate, lit, log_softmax, shape, snoc};
+use crate::{Acc, Array, Exp, IntoShape, cond, generate, lit, log_softmax, shape};
 use std::panic::Location;
 
 /// A count as a floating-point number.

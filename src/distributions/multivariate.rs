@@ -3,12 +3,9 @@
 use super::parts::{LN_SQRT_2_PI, inside, log_gamma_density};
 use crate::linalg::{Triangle, cholesky, diagonal, solve_triangular};
 use crate::repr::Agreement;
-use crate::surface::{Operand, agree, attributed, size_of};
+use crate::surface::{Operand, agree, attributed, index_head, index_tail, size_of};
 use crate::types::{Floating, Shape, Snoc};
-use crate::{
-    Acc, Array, Exp, Matrix, Scalar, ToExp, imap, index_head, index_tail, lit, map, reshape, shape, sum, the,
-    transpose, zip_with,
-};
+use crate::{Acc, Array, Exp, Matrix, Scalar, ToExp, imap, lit, map, reshape, shape, sum, the, transpose, zip_with};
 use std::f64::consts::PI;
 use std::panic::Location;
 

@@ -2,11 +2,11 @@
 
 use super::variates::{Parameter, Variate, with2};
 use crate::repr::Agreement;
-use crate::surface::{agree, attributed};
+use crate::surface::{agree, attributed, index_head};
 use crate::types::{Floating, Shape, Snoc};
 use crate::{
-    Acc, Array, Exp, IntoShape, Matrix, Scalar, ToExp, Vector, cond, cumsum, fill, generate, imap, index_head, lit,
-    map, scanl, shape, sum, sum_all, zip_with_min,
+    Acc, Array, Exp, IntoShape, Matrix, Scalar, ToExp, Vector, cond, cumsum, fill, generate, imap, lit, map, scanl,
+    shape, sum, sum_all, zip_with_min,
 };
 use std::f64::consts::LN_2;
 use std::panic::Location;

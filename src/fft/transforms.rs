@@ -3,11 +3,9 @@
 use super::rows::{self, Number};
 use crate::complex::{Complex, ComplexExp};
 use crate::repr::{Call, Foreign};
-use crate::surface::{attributed, foreign_call};
+use crate::surface::{attributed, foreign_call, index_head, index_tail, snoc};
 use crate::types::{Shape, Snoc};
-use crate::{
-    Acc, Array, Exp, IntoShape, ToExp, cond, generate, index_head, index_tail, lit, map, shape, snoc, zip_with,
-};
+use crate::{Acc, Array, Exp, IntoShape, ToExp, cond, generate, lit, map, shape, zip_with};
 use std::panic::Location;
 
 type Reals<Sh, T> = Acc<Array<Snoc<Sh>, T>>;

@@ -3,9 +3,9 @@
 
 use super::{List, M, Matrices, V, Vectors};
 use crate::repr::Agreement;
-use crate::surface::{agree, size_of};
+use crate::surface::{agree, index_head, index_tail, size_of, snoc};
 use crate::types::{Arrays, Elt, Listed, Rows, Shape, Snoc};
-use crate::{Acc, Array, Exp, IntoAcc, index_head, index_tail, reshape, shape, snoc, vmap};
+use crate::{Acc, Array, Exp, IntoAcc, reshape, shape, vmap};
 use std::any::Any;
 use std::panic::Location;
 

@@ -1,9 +1,9 @@
 //! Matrices by their structure: diagonals and triangles.
 
 use super::{Matrices, Vectors};
-use crate::surface::attributed;
+use crate::surface::{attributed, index_head, index_tail, snoc};
 use crate::types::{Elt, Num, Shape, Snoc};
-use crate::{Acc, Array, Exp, IntoShape, Matrix, ToExp, cond, generate, index_head, index_tail, lit, shape, snoc, sum};
+use crate::{Acc, Array, Exp, IntoShape, Matrix, ToExp, cond, generate, lit, shape, sum};
 use std::panic::Location;
 
 /// The unit matrix with `n` rows: ones on the diagonal, zeros elsewhere. In NumPy, `eye(n)`.

@@ -3,12 +3,9 @@
 use super::batches::{each, vectors, vectors_of};
 use super::{ORDERS, V, Vectors, zero};
 use crate::repr::Agreement;
-use crate::surface::{agree, attributed};
+use crate::surface::{agree, attributed, index_head, index_tail};
 use crate::types::{Floating, Shape};
-use crate::{
-    Afun, Exp, Vector, afun, call, cond, custom_vjp, generate, index_head, index_tail, map, scanl1, scanr1, shape,
-    zip_with,
-};
+use crate::{Afun, Exp, Vector, afun, call, cond, custom_vjp, generate, map, scanl1, scanr1, shape, zip_with};
 use std::panic::Location;
 
 /// The solution of `lower[i] x[i - 1] + diagonal[i] x[i] + upper[i] x[i + 1] = b[i]` for all i, by Thomas's algorithm: the matrix has three diagonals. The first

@@ -205,8 +205,8 @@ pub fn multivariate_normal<Sh: Shape, T: Floating>(
     covariance: Acc<Matrix<T>>,
 ) -> Acc<Array<Snoc<Sh>, T>> {
     attributed(("multivariate_normal", Location::caller()), || {
-        let n = crate::index_head(shape(mean));
-        let rows = crate::surface::size_of(crate::index_tail(shape(mean)));
+        let n = crate::surface::index_head(shape(mean));
+        let rows = crate::surface::size_of(crate::surface::index_tail(shape(mean)));
         let z = normal::<_, T>(key, (rows, n));
         let moved = matmul(z, transpose(linalg::cholesky(covariance)));
         mean + reshape(shape(mean), moved)

@@ -6,7 +6,7 @@ use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawTy, ScalarType};
 use accel_core::surface::derive_support::{self, retype_exp};
 use accel_core::surface::graph::{ArrayOp, Node, Op, Part, ScalarOp};
-use accel_core::surface::{Staged, stage};
+use accel_core::surface::{Staged, index_head, stage};
 use std::cell::Cell;
 
 /// Stages a function or closure of any number of arguments.

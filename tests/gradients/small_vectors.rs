@@ -137,6 +137,13 @@ fn rust_arrays_of_arrays() {
     let (mut first, mut second) = (vec![0.0], vec![0.0; 2]);
     compiled.run_into([&a, &b], [&mut first[..], &mut second[..]]).unwrap();
     assert_eq!((first, second), (vec![3.0], vec![2.0, 4.0]));
+
+    // Numbers without arrays.
+    let turned = afun(|x: Acc<[Scalar<f64>; 2]>| {
+        let [x, y] = x.unlift();
+        [y, x * 2.0]
+    });
+    assert_eq!(compile(&turned).unwrap().call([1.0, 3.0]).unwrap(), [3.0, 2.0]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::arrays::name_of_part;
 use super::tuples::split;
-use super::{Arrays, Elt, Inputs, Listed, Outputs, Rows, Tangent};
+use super::{Arrays, Elt, Inputs, Listed, Numbers, Outputs, Rows, Tangent};
 use crate::error::{Error, Result};
 use crate::repr::{ArrayTuple, Scalar, Scalars, Views, ViewsMut};
 use crate::surface::graph::Handle;
@@ -146,5 +146,19 @@ where
 {
     fn views_mut<'a>(&'a mut self, to: &mut ViewsMut<'a>) {
         self.iter_mut().for_each(|a| a.views_mut(to));
+    }
+}
+
+impl<A: Numbers, const N: usize> Numbers for [A; N]
+where
+    [A; N]: Arrays,
+    [A::Values; N]: Elt,
+{
+    type Values = [A::Values; N];
+    fn from_values(values: Self::Values) -> Self {
+        values.map(A::from_values)
+    }
+    fn values(&self) -> Self::Values {
+        self.each_ref().map(A::values)
     }
 }

@@ -4,6 +4,7 @@ use crate::conversions::{matrix_of, number, rows, vector};
 use crate::module::{Failure, Module};
 use accel::backend::Backend;
 use accel::prelude::*;
+use accel::surface::index_head;
 use serde::{Deserialize, Serialize};
 
 /// k Gaussians in d dimensions. The inverse covariance of each is QᵀQ, with a lower triangular matrix Q.

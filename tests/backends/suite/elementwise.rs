@@ -4,6 +4,7 @@ use super::check::Suite;
 use super::making::shape_element;
 use super::samples::*;
 use accel::prelude::*;
+use accel::surface::{fst, snd};
 
 pub fn all(t: &Suite) {
     every!(maps(t));

@@ -4,6 +4,7 @@ use super::check::Suite;
 use super::samples::*;
 use accel::prelude::*;
 use accel::repr::Scalar as Leaf;
+use accel::surface::{index_head, index_tail, snoc};
 
 pub fn all(t: &Suite) {
     every!(generate_copies(t));

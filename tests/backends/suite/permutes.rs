@@ -3,6 +3,7 @@
 use super::check::Suite;
 use super::samples::*;
 use accel::prelude::*;
+use accel::surface::{index_head, index_tail, snoc};
 
 pub fn all(t: &Suite) {
     every!(backwards(t) inner);

@@ -123,14 +123,15 @@ fn statistics(t: &Suite) {
     for extents in [[3, 2], [4, 7], [2, 1000]] {
         let m: Matrix<f64> = array(&extents);
         let n = extents[1] as f64;
-        let mean = |i: usize| rows(&m)[i].iter().sum::<f64>() / n;
+        let means: Vec<f64> = rows(&m).iter().map(|row| row.iter().sum::<f64>() / n).collect();
         let product = |i: usize, j: usize| -> f64 {
-            rows(&m)[i].iter().zip(&rows(&m)[j]).map(|(x, y)| (x - mean(i)) * (y - mean(j))).sum()
+            rows(&m)[i].iter().zip(&rows(&m)[j]).map(|(x, y)| (x - means[i]) * (y - means[j])).sum()
         };
+        let variances: Vec<f64> = (0..extents[0]).map(|i| product(i, i) / n).collect();
         let prog = afun(|m: Acc<Matrix<f64>>| (cov(m), layer_norm(0.5, m), log_cumsum_exp(m)));
         let expected = (
             tabulate::<Dim2, f64>(&[extents[0]; 2], |ix| product(ix[0], ix[1]) / (n - 1.0)),
-            tabulate::<Dim2, f64>(&extents, |ix| (at(&m, ix) - mean(ix[0])) / (product(ix[0], ix[0]) / n + 0.5).sqrt()),
+            tabulate::<Dim2, f64>(&extents, |ix| (at(&m, ix) - means[ix[0]]) / (variances[ix[0]] + 0.5).sqrt()),
             tabulate::<Dim2, f64>(&extents, |ix| rows(&m)[ix[0]][..=ix[1]].iter().map(|x| x.exp()).sum::<f64>().ln()),
         );
         t.near(1e-12, prog, &m, expected);

@@ -4,6 +4,7 @@
 
 use accel_core::ast::deep;
 use accel_core::prelude::*;
+use accel_core::surface::snd;
 
 /// A program from a vector of three numbers to another, and the same function in Rust.
 pub struct Deep {

@@ -2,6 +2,7 @@
 
 use super::support::{after, derivative, mapped};
 use accel_core::prelude::*;
+use accel_core::surface::{fst, snd};
 use accel_fusion::Rule;
 use insta::assert_snapshot;
 

@@ -4,6 +4,7 @@ use super::support::{derivative, simple};
 use accel_ad::{grad, jvp, value_and_grad};
 use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
+use accel_core::surface::fst;
 use quickcheck::{TestResult, quickcheck};
 
 type V = Acc<Vector<f64>>;

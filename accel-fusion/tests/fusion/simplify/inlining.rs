@@ -2,6 +2,7 @@
 
 use super::support::{after, mapped};
 use accel_core::prelude::*;
+use accel_core::surface::snd;
 use accel_fusion::Rule;
 use insta::assert_snapshot;
 

@@ -3,6 +3,7 @@
 use super::support::{counts, simple};
 use crate::proportion;
 use accel_core::prelude::*;
+use accel_core::surface::fst;
 use std::time::{Duration, Instant};
 
 fn timed(f: &Afun<Vector<f64>, Vector<f64>>) -> (Afun<Vector<f64>, Vector<f64>>, Duration) {
