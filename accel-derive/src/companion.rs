@@ -148,6 +148,22 @@ impl<'a> Companion<'a> {
         }
     }
 
+    /// Generates the conversion of a companion for scalar code, where its type is known in advance.
+    pub fn to_exp(&self) -> TokenStream {
+        let Companion { record, library, generics, name, .. } = self;
+        let original = &record.name;
+        let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #library::ToExp<#original #ty_generics> for #name #ty_generics #where_clause {
+                #[track_caller]
+                fn to_exp(self) -> #library::Exp<#original #ty_generics> {
+                    #library::IntoExp::into_exp(self)
+                }
+            }
+        }
+    }
+
     /// Generates the items of the trait's implementation that both layers share: the representation, the companion and
     /// `unlift`.
     pub fn shared_items(&self) -> TokenStream {

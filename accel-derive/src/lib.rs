@@ -74,21 +74,14 @@ fn elt(input: DeriveInput) -> Result<TokenStream> {
     let record = Record::parse(input, "Elt")?;
     let companion = Companion::new(&record, &ELEMENTS);
     let Companion { library, class, generics, .. } = &companion;
-    let (definition, shared) = (companion.definition(), companion.shared_items());
+    let (definition, to_exp, shared) = (companion.definition(), companion.to_exp(), companion.shared_items());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let (name, companion_name) = (&record.name, &companion.name);
+    let name = &record.name;
     let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
     let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
     Ok(quote! {
         #definition
-
-        #[automatically_derived]
-        impl #impl_generics #library::ToExp<#name #ty_generics> for #companion_name #ty_generics #where_clause {
-            #[track_caller]
-            fn to_exp(self) -> #library::Exp<#name #ty_generics> {
-                #library::IntoExp::into_exp(self)
-            }
-        }
+        #to_exp
 
         #[automatically_derived]
         impl #impl_generics #class for #name #ty_generics #where_clause {
@@ -124,7 +117,7 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
         quote!(#binding)
     });
     let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
-    let names: Vec<String> = members.iter().map(|m| quote!(#m).to_string().replace("r#", "")).collect();
+    let names: Vec<String> = members.iter().map(|member| record::label(member)).collect();
     let bindings: Vec<_> = record.fields.iter().map(|f| companion.binding(f)).collect();
     let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
     let tuple = types

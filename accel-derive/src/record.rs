@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Generics, Ident, Member, Path, Result, Type, Visibility, parse_quote};
 
 /// A struct with at least one field.
@@ -120,6 +121,14 @@ pub fn library(input: &DeriveInput) -> Result<Path> {
         }
     }
     Ok(library)
+}
+
+/// The name or number of a field as text.
+pub fn label(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(at) => at.index.to_string(),
+    }
 }
 
 /// An identifier with a name chosen here.

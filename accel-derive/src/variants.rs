@@ -5,9 +5,10 @@
 //! is the first one with a field that is not 0.
 
 use crate::companion::{Companion, ELEMENTS};
-use crate::record::{Field, Record, ident, library, no_lifetimes};
+use crate::record::{Field, Record, label, library, no_lifetimes};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, Member, Result, Type, Visibility, parse_quote};
 
 /// A variant of an enum.
@@ -34,9 +35,8 @@ impl Variant {
         let snake = snake_case(&v.ident);
         let part = |(i, field): (usize, &syn::Field)| {
             let member = field.ident.clone().map_or(Member::from(i), Member::from);
-            let label = field.ident.as_ref().map_or_else(|| i.to_string(), |name| name.to_string().replace("r#", ""));
             Part {
-                name: format_ident!("{}_{}", ident(&snake.to_string().replace("r#", "")), label),
+                name: format_ident!("{}_{}", snake.to_string().trim_end_matches('_'), label(&member)),
                 parameter: field.ident.clone().unwrap_or_else(|| format_ident!("field_{i}")),
                 member,
                 ty: field.ty.clone(),
@@ -46,13 +46,10 @@ impl Variant {
         Variant { name: v.ident.clone(), snake, fields, named: matches!(v.fields, Fields::Named(_)) }
     }
 
-    /// The value or pattern of this variant, with this in the place of a field.
-    fn of(&self, part: impl Fn(&Part) -> TokenStream) -> TokenStream {
+    /// The value of this variant, or the pattern for it, with the variables for its fields.
+    fn value(&self) -> TokenStream {
         let name = &self.name;
-        let members = self.fields.iter().map(|field| {
-            let (member, part) = (&field.member, part(field));
-            quote!(#member: #part)
-        });
+        let members = self.fields.iter().map(|Part { member, name, .. }| quote!(#member: #name));
         match (self.named, self.fields.is_empty()) {
             (false, true) => quote!(Self::#name),
             _ => quote!(Self::#name { #(#members),* }),
@@ -63,7 +60,7 @@ impl Variant {
 /// `BigCircle` as `big_circle`.
 fn snake_case(name: &Ident) -> Ident {
     let mut snake = String::new();
-    for c in name.to_string().replace("r#", "").chars() {
+    for c in name.unraw().to_string().chars() {
         if c.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
             snake.push('_');
         }
@@ -100,17 +97,14 @@ pub fn elt(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     };
     let companion = Companion::new(&record, &ELEMENTS);
     let Companion { library, class, generics, name: companion_name, .. } = &companion;
-    let (definition, shared) = (companion.definition(), companion.shared_items());
+    let (definition, to_exp, shared) = (companion.definition(), companion.to_exp(), companion.shared_items());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let name = &record.name;
     let vis = &record.vis;
     let numbers: Vec<u8> = (1..=u8::MAX).take(variants.len()).collect();
 
-    let to_scalars = variants.iter().zip(&numbers).map(|(v, number)| {
-        let pattern = v.of(|part| {
-            let name = &part.name;
-            quote!(#name)
-        });
+    let values: Vec<TokenStream> = variants.iter().map(Variant::value).collect();
+    let to_scalars = variants.iter().zip(&values).zip(&numbers).map(|((v, pattern), number)| {
         let parts = variants.iter().flat_map(|other| {
             other.fields.iter().map(|part| {
                 let (name, ty) = (&part.name, &part.ty);
@@ -126,13 +120,6 @@ pub fn elt(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
         let (name, ty) = (&part.name, &part.ty);
         quote!(let #name = <#ty as #class>::from_scalars(scalars)?;)
     });
-    let value = |v: &Variant| {
-        v.of(|part| {
-            let name = &part.name;
-            quote!(#name)
-        })
-    };
-    let values: Vec<TokenStream> = variants.iter().map(value).collect();
     let present = variants.iter().map(|v| {
         let names = v.fields.iter().map(|part| &part.name);
         quote!(false #(|| !#library::is_absent(&#names))*)
@@ -172,11 +159,14 @@ pub fn elt(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
         let (snake, names) = (&v.snake, v.fields.iter().map(|part| &part.name));
         quote!(#library::ToExp::<Found>::to_exp(#snake(#(self.#names),*)))
     });
-    let chosen =
-        results.zip(&numbers).rev().map(|(result, number)| (result, *number)).reduce(|(rest, _), (result, number)| {
-            (quote!(#library::cond(self.tag.eq(#number), #result, #rest)), number)
-        });
-    let chosen = chosen.map(|(chosen, _)| chosen);
+    // The last variant needs no question.
+    let mut chosen = TokenStream::new();
+    for (result, number) in results.zip(&numbers).rev() {
+        chosen = match chosen.is_empty() {
+            true => result,
+            false => quote!(#library::cond(self.tag.eq(#number), #result, #chosen)),
+        };
+    }
     Ok(quote! {
         #definition
 
@@ -194,14 +184,7 @@ pub fn elt(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
                 #chosen
             }
         }
-
-        #[automatically_derived]
-        impl #impl_generics #library::ToExp<#name #ty_generics> for #companion_name #ty_generics #where_clause {
-            #[track_caller]
-            fn to_exp(self) -> #library::Exp<#name #ty_generics> {
-                #library::IntoExp::into_exp(self)
-            }
-        }
+        #to_exp
 
         #[automatically_derived]
         impl #impl_generics #class for #name #ty_generics #where_clause {

@@ -3,7 +3,11 @@
 use super::{Mat2, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 
 macro_rules! conversions {
-    ($($own:ident<$t:ty> $other:ident: $($own_field:ident $other_field:ident)*;)*) => { $(
+    ($($own:ident $single:ident $double:ident: $($own_field:ident $other_field:ident)*;)*) => { $(
+        conversions!(@both $own<f32> $single: $($own_field $other_field)*);
+        conversions!(@both $own<f64> $double: $($own_field $other_field)*);
+    )* };
+    (@both $own:ident<$t:ty> $other:ident: $($own_field:ident $other_field:ident)*) => {
         impl From<glam::$other> for $own<$t> {
             fn from(x: glam::$other) -> Self {
                 $own { $($own_field: x.$other_field.into()),* }
@@ -14,7 +18,7 @@ macro_rules! conversions {
                 conversions!(@make $other; $(x.$own_field.into()),*)
             }
         }
-    )* };
+    };
     (@make Quat; $($x:expr),*) => { glam::Quat::from_xyzw($($x),*) };
     (@make DQuat; $($x:expr),*) => { glam::DQuat::from_xyzw($($x),*) };
     (@make Mat2; $($x:expr),*) => { glam::Mat2::from_cols($($x),*) };
@@ -26,18 +30,11 @@ macro_rules! conversions {
     (@make $other:ident; $($x:expr),*) => { glam::$other::new($($x),*) };
 }
 conversions! {
-    Vec2<f32> Vec2: x x y y;
-    Vec3<f32> Vec3: x x y y z z;
-    Vec4<f32> Vec4: x x y y z z w w;
-    Quat<f32> Quat: x x y y z z w w;
-    Mat2<f32> Mat2: x x_axis y y_axis;
-    Mat3<f32> Mat3: x x_axis y y_axis z z_axis;
-    Mat4<f32> Mat4: x x_axis y y_axis z z_axis w w_axis;
-    Vec2<f64> DVec2: x x y y;
-    Vec3<f64> DVec3: x x y y z z;
-    Vec4<f64> DVec4: x x y y z z w w;
-    Quat<f64> DQuat: x x y y z z w w;
-    Mat2<f64> DMat2: x x_axis y y_axis;
-    Mat3<f64> DMat3: x x_axis y y_axis z z_axis;
-    Mat4<f64> DMat4: x x_axis y y_axis z z_axis w w_axis;
+    Vec2 Vec2 DVec2: x x y y;
+    Vec3 Vec3 DVec3: x x y y z z;
+    Vec4 Vec4 DVec4: x x y y z z w w;
+    Quat Quat DQuat: x x y y z z w w;
+    Mat2 Mat2 DMat2: x x_axis y y_axis;
+    Mat3 Mat3 DMat3: x x_axis y y_axis z z_axis;
+    Mat4 Mat4 DMat4: x x_axis y y_axis z z_axis w w_axis;
 }

@@ -136,18 +136,11 @@ impl Place {
 }
 
 /// The elements in the order of rows, from those in the order of columns.
-fn from_columns(column: &Column, extents: &[usize]) -> Column {
+fn from_columns(column: &Column, extents: &RawExtents) -> Column {
+    let shape = RawArray { extents: extents.clone(), columns: Columns::new() };
+    let of_columns = |at| shape.index(at).iter().zip(extents).rev().fold(0, |at, (i, n)| at * n + i);
     let mut rows = Column::with_capacity(column.ty(), column.len());
-    let mut strides: Vec<usize> = extents.iter().scan(1, |all, n| Some(std::mem::replace(all, *all * n))).collect();
-    strides.truncate(extents.len());
-    for position in 0..column.len() {
-        let (mut rest, mut at) = (position, 0);
-        for (n, stride) in extents.iter().zip(&strides).rev() {
-            at += rest % n * stride;
-            rest /= n;
-        }
-        column.get(at).into_iter().for_each(|x| _ = rows.push(x));
-    }
+    (0..column.len()).filter_map(|at| column.get(of_columns(at))).for_each(|x| _ = rows.push(x));
     rows
 }
 
