@@ -53,7 +53,8 @@ pub use positive::{
 };
 pub use real::{
     cauchy_lccdf, cauchy_lcdf, cauchy_lpdf, laplace_lccdf, laplace_lcdf, laplace_lpdf, logistic_lccdf, logistic_lcdf,
-    logistic_lpdf, normal_lccdf, normal_lcdf, normal_lpdf, student_t_lpdf, von_mises_lpdf,
+    logistic_lpdf, normal_lccdf, normal_lcdf, normal_lpdf, student_t_lccdf, student_t_lcdf, student_t_lpdf,
+    von_mises_lccdf, von_mises_lcdf, von_mises_lpdf,
 };
 pub use transforms::{bounded, corr_cholesky, ordered, positive, simplex};
 pub use variates::{Parameter, Variate};

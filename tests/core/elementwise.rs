@@ -95,6 +95,7 @@ fn functions_of_all_elements() {
     }
     binary!(lt le gt ge eq ne min max powf atan2 hypot log_add_exp xlogy gamma_inc gamma_inc_upper);
     pairs(|x: V<f64>| (x.beta_inc(2.0, x), map(|x| x.beta_inc(2.0, x), x)), xs).unwrap();
+    pairs(|x: V<f64>| (x.beta_inc_upper(2.0, x), map(|x| x.beta_inc_upper(2.0, x), x)), xs).unwrap();
     pairs(|x: V<f64>| (x.clamp(0.0, 1.0), map(|x| x.clamp(0.0, 1.0), x)), xs).unwrap();
     pairs(|x: V<f64>| (x.powi(-3), map(|x| x.powi(-3), x)), xs).unwrap();
     pairs(|x: V<f64>| (x.cast::<i32>(), map(|x| x.cast::<i32>(), x)), xs).unwrap();

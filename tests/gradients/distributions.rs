@@ -33,13 +33,13 @@ macro_rules! densities {
 
 /// Each function with the number of its arguments.
 #[rustfmt::skip]
-const DENSITIES: [(&str, Density, usize); 40] = densities! {
+const DENSITIES: [(&str, Density, usize); 44] = densities! {
     normal_lpdf(x, mu, sigma) normal_lcdf(x, mu, sigma) normal_lccdf(x, mu, sigma)
-    student_t_lpdf(x, nu, mu, sigma)
+    student_t_lpdf(x, nu, mu, sigma) student_t_lcdf(x, nu, mu, sigma) student_t_lccdf(x, nu, mu, sigma)
     cauchy_lpdf(x, mu, sigma) cauchy_lcdf(x, mu, sigma) cauchy_lccdf(x, mu, sigma)
     laplace_lpdf(x, mu, sigma) laplace_lcdf(x, mu, sigma) laplace_lccdf(x, mu, sigma)
     logistic_lpdf(x, mu, sigma) logistic_lcdf(x, mu, sigma) logistic_lccdf(x, mu, sigma)
-    von_mises_lpdf(x, mu, kappa)
+    von_mises_lpdf(x, mu, kappa) von_mises_lcdf(x, mu, kappa) von_mises_lccdf(x, mu, kappa)
     lognormal_lpdf(x, mu, sigma) lognormal_lcdf(x, mu, sigma) lognormal_lccdf(x, mu, sigma)
     exponential_lpdf(x, beta) exponential_lcdf(x, beta) exponential_lccdf(x, beta)
     gamma_lpdf(x, alpha, beta) gamma_lcdf(x, alpha, beta) gamma_lccdf(x, alpha, beta)
@@ -122,7 +122,7 @@ fn families(names: &[&str]) {
 
 #[test]
 fn of_all_numbers() {
-    families(&["normal", "student_t", "cauchy", "laplace", "logistic", "von_mises"]);
+    families(&["normal", "student_t_lpdf", "cauchy", "laplace", "logistic", "von_mises"]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn functions_of_gamma_distributions() {
 
 #[test]
 fn functions_of_beta_distributions() {
-    families(&["beta_lc"]);
+    families(&["beta_lc", "student_t_lc"]);
 }
 
 #[test]
@@ -151,7 +151,8 @@ fn functions_of_counts() {
 }
 
 /// Functions in terms of incomplete gamma and beta functions.
-const INCOMPLETE: [&str; 6] = ["gamma_lc", "inv_gamma_lc", "beta_lc", "poisson_lc", "binomial_lc", "neg_binomial_2_lc"];
+const INCOMPLETE: [&str; 7] =
+    ["gamma_lc", "inv_gamma_lc", "beta_lc", "student_t_lc", "poisson_lc", "binomial_lc", "neg_binomial_2_lc"];
 
 /// Reverse mode, forward mode and differences of the second derivatives.
 #[test]

@@ -231,6 +231,7 @@ functions! {
     gamma_inc: two, |a, x| a.gamma_inc(x);
     gamma_inc_upper: two, |a, x| a.gamma_inc_upper(x);
     beta_inc: three, |a, b, x| a.beta_inc(b, x);
+    beta_inc_upper: three, |a, b, x| a.beta_inc_upper(b, x);
     atan2: two, |a, b| a.atan2(b);
     hypot: two, |a, b| a.hypot(b);
 }

@@ -9,7 +9,7 @@ some in the tails and for large parameters, the others at random.
 """
 
 import random
-from mpmath import atan, besseli, betainc, cos, erfc, exp, expm1, gammainc, inf, log, log1p, loggamma, mp, mpf, pi, sqrt
+from mpmath import atan, besseli, betainc, cos, erfc, exp, expm1, gammainc, inf, log, log1p, loggamma, mp, mpf, pi, quad, sqrt
 
 mp.dps = 120
 
@@ -50,12 +50,17 @@ def ncdf_tail(z):
     return erfc(-z / sqrt(mpf(2))) / 2
 
 
-# Name: the function, the kinds of its arguments, and points that are chosen. A kind is the logarithmic range of positive numbers, `real`, `unit`, or the range of counts.
-REAL, UNIT = "real", "unit"
+# Name: the function, the kinds of its arguments, and points that are chosen. A kind is the logarithmic range of positive numbers, `real`, `unit`, `angle`, or the range of counts.
+REAL, UNIT, ANGLE = "real", "unit", "angle"
 SCALE = (-3, 3)
 TAILS = [(0, 0, 1), (30, 0, 1), (-30, 0, 1), (1e5, 1, 2), (-1e5, 1, 2), (1e150, 0, 1), (3, 3, 1e-5), (1e-9, 0, 1)]
 MODERATE = [(0, 0, 1), (8, 0, 1), (-8, 0, 1), (36, 1, 1), (-36, 1, 1), (90, 0, 2), (-90, 0, 2)]
 POSITIVE = [(1e-3, 0.5, 1), (1e-10, 0.25, 2), (1e4, 1e4, 1), (1.002e6, 1e6, 1), (40, 2, 3), (1e-2, 3, 1), (0.5, 1, 1), (0.5, 1e-3, 1), (9e5, 1e6, 1)]
+# Near the middle, far away, with few and with many degrees of freedom.
+STUDENT = [(0, 3, 0, 1), (1e-9, 2, 0, 1), (0.6, 1e6, 0, 1), (-4, 1e9, 0, 1), (4, 1e6, 0, 1), (-30, 1e4, 0, 1), (1e150, 2, 0, 1), (-1e150, 2, 0, 1)]
+STUDENT += [(1e200, 0.01, 0, 1), (-1e200, 1, 0, 1), (-2, 1e-3, 0, 1), (0.31, 1, 0, 1), (0.32, 1, 0, 1), (-0.7, 7, 0, 1), (-0.71, 7, 0, 1)]
+# The tails, and means of which the other side of the circle is nearer.
+VON_MISES = [(-3, 0, 1e4), (-1, 0, 700), (3, 0, 50), (0.01, 0, 1e5), (1, 0.5, 0), (-3.1, 3, 5), (-3.1, 3, 1e3), (3.1, -3, 5), (-0.2, 3, 20), (2, -1, 30), (1, 40, 2), (3.1, 3, 0.5)]
 
 FUNCTIONS = {
     "normal_lpdf": (normal, (REAL, REAL, SCALE), [p for p in TAILS if abs(p[0]) < 1e100]),
@@ -66,6 +71,8 @@ FUNCTIONS = {
         (REAL, SCALE, REAL, SCALE),
         [(0, 1, 0, 1), (30, 3, 0, 1), (1e150, 2, 0, 1), (1e200, 1, 0, 1), (1, 1e9, 0, 1), (5, 1e6, 0, 1), (-40, 1e7, 0, 1), (1e-8, 0.01, 0, 1), (2, 19.9, 0, 1)],
     ),
+    "student_t_lcdf": (lambda x, n, m, s: log(student_t((x - m) / s, n)), (REAL, (-1.5, 2), REAL, (-0.5, 1)), STUDENT),
+    "student_t_lccdf": (lambda x, n, m, s: log(student_t((m - x) / s, n)), (REAL, (-1.5, 2), REAL, (-0.5, 1)), STUDENT),
     "cauchy_lpdf": (lambda x, m, s: -log(pi) - log(s) - log1p(((x - m) / s) ** 2), (REAL, REAL, SCALE), TAILS),
     "cauchy_lcdf": (lambda x, m, s: log(atan2_part((x - m) / s)), (REAL, REAL, SCALE), TAILS),
     "cauchy_lccdf": (lambda x, m, s: log(atan2_part((m - x) / s)), (REAL, REAL, SCALE), TAILS),
@@ -80,6 +87,8 @@ FUNCTIONS = {
         (REAL, REAL, SCALE),
         [(0, 0, 1e-8), (1, 0.5, 0), (0.01, 0, 1e5), (3, 0, 700), (3, 0, 1e4), (1, 0, 0.999), (1, 0, 1.001)],
     ),
+    "von_mises_lcdf": (lambda x, m, k: von_mises(x, m, k), (ANGLE, REAL, (-2, 2)), VON_MISES),
+    "von_mises_lccdf": (lambda x, m, k: von_mises(-x, -m, k), (ANGLE, REAL, (-2, 2)), VON_MISES),
     "lognormal_lpdf": (lambda x, m, s: normal(log(x), m, s) - log(x), (SCALE, REAL, SCALE), [(1e-300, 0, 1), (1e300, 0, 1), (1, 0, 1)]),
     "lognormal_lcdf": (lambda x, m, s: log(ncdf_tail((log(x) - m) / s)), (SCALE, REAL, (-1, 1)), [(1e-15, 0, 1), (1e15, 0, 1)]),
     "lognormal_lccdf": (lambda x, m, s: log(ncdf_tail((m - log(x)) / s)), (SCALE, REAL, (-1, 1)), [(1e-15, 0, 1), (1e15, 0, 1)]),
@@ -133,6 +142,24 @@ FUNCTIONS = {
 }
 
 
+def student_t(z, n):
+    w = n / (n + z * z)
+    tail = betainc(n / 2, mpf(1) / 2, 0, w, regularized=True) / 2 if abs(z) > mpf(10) ** -40 else (1 - betainc(mpf(1) / 2, n / 2, 0, 1 - w, regularized=True)) / 2
+    return tail if z < 0 else 1 - tail
+
+
+def von_mises(x, m, k):
+    """The logarithm of the integral of the density from -pi to x."""
+    nearest = [m + 2 * pi * j for j in range(int(-m / (2 * pi)) - 2, int(-m / (2 * pi)) + 3)]
+    most = max([k * cos(x - m), k * cos(-pi - m)] + [k for n in nearest if -pi < n < x])
+    width = 1 / sqrt(k + 1)
+    points = {-pi, x}
+    for p in [-pi, x] + nearest:
+        points |= {p + width * j for j in range(-24, 25, 6 if width > 0.2 else 3)}
+    points = sorted(p for p in points if -pi <= p <= x)
+    return log(quad(lambda t: exp(k * cos(t - m) - most), points, method="gauss-legendre")) + most - log(2 * pi * besseli(0, k))
+
+
 def log_laplace(z):
     return z - log(mpf(2)) if z < 0 else log1p(-exp(-z) / 2)
 
@@ -151,6 +178,8 @@ def point(kinds, numbers):
             return float("%.6g" % numbers.gauss(0, 2))
         if kind == UNIT:
             return float("%.6g" % numbers.random())
+        if kind == ANGLE:
+            return float("%.6g" % numbers.uniform(-3.14, 3.14))
         if isinstance(kind, list):
             return numbers.randint(*kind)
         return float("%.6g" % 10 ** numbers.uniform(*kind))
@@ -160,11 +189,12 @@ def point(kinds, numbers):
 def derivative(function, kinds, k):
     """The derivative by argument k, as a function."""
     def by(xs):
-        h = abs(xs[k]) * mpf(10) ** -25 + (mpf(10) ** -25 if kinds[k] == REAL else 0)
+        step = mpf(10) ** -(mp.dps // 5 + 1)
+        h = abs(xs[k]) * step + (step if kinds[k] in (REAL, ANGLE) else 0)
         f = lambda j: function([x + j * h if i == k else x for i, x in enumerate(xs)])
         if h == 0:
             # At the end of the domain.
-            h = mpf(10) ** -25
+            h = step
             return (-3 * f(0) + 4 * f(1) - f(2)) / (2 * h)
         return (f(1) - f(-1)) / (2 * h)
     return by
@@ -186,6 +216,8 @@ def line(name, function, kinds, xs):
 
 
 for name, (function, kinds, chosen) in FUNCTIONS.items():
+    # Integrals take long.
+    mp.dps = 60 if name.startswith("von_mises_lc") else 120
     numbers = random.Random(name)
     points = chosen + [point(kinds, numbers) for _ in range(50 - len(chosen))]
     for xs in points:

@@ -10,7 +10,7 @@ derivative that overflows.
 
 import struct
 from mpmath import (acosh, asin, acos, asinh, atan, atanh, atan2, besseli, besselj, beta, diff, erf, erfc, erfinv, exp, expm1, factorial, gammainc, hyp1f1, hyp2f1, inf, log,
-                    log1p, loggamma, mp, mpf, nan, ncdf, pi, polygamma, re, rf, sech, sign, sqrt, tanh)
+                    log1p, loggamma, mp, mpf, nan, ncdf, pi, polygamma, re, rf, sech, sign, sqrt, tanh, workdps)
 
 mp.dps = 60
 
@@ -200,6 +200,10 @@ BETA = [(a, b, x) for a, b, xs in [
     ("1e3", "0.5", "0.9995"), ("1e3", "1e3", "0.5 0.52"), ("1e4", "30", "0.996 0.997"), ("0.3", "1e5", "1e-6"), ("1e5", "0.3", "0.99999"),
     ("1.5", "1e6", "3e-6"), ("2", "1e6", "1e-6"), ("1e6", "2", "0.99999 0.999999"), ("1e6", "1e6", "0.5 0.5001")] for x in xs.split()]
 
+# Where 1 - x is rounded.
+UPPER = [("0.5", "1e9", "1e-9 1e-8"), ("1e-3", "1e7", "3e-7"), ("2", "1e12", "3e-12")]
+UPPER = [(a, b, x) for a, b, xs in UPPER for x in xs.split()]
+
 
 def beta_below(a, b, x):
     """The regularised incomplete beta function, which is small below the mean."""
@@ -208,6 +212,12 @@ def beta_below(a, b, x):
 
 def beta_inc(a, b, x):
     return x if x in (0, 1) else beta_below(a, b, x) if x * (a + b) < a else 1 - beta_below(b, a, 1 - x)
+
+
+def beta_inc_upper(a, b, x):
+    """Where 1 - x may be rounded."""
+    with workdps(200):
+        return 1 - x if x in (0, 1) else 1 - beta_below(a, b, x) if x * (a + b) < a else beta_below(b, a, 1 - x)
 
 
 def beta_density(a, b, x):
@@ -225,7 +235,14 @@ def beta_inc_by(k):
     return derivative
 
 
-THREE = {"beta_inc": (beta_inc, beta_inc_by(0), beta_inc_by(1), beta_density, BETA)}
+def minus(f):
+    return lambda *at: -f(*at)
+
+
+THREE = {
+    "beta_inc": (beta_inc, beta_inc_by(0), beta_inc_by(1), beta_density, BETA),
+    "beta_inc_upper": (beta_inc_upper, minus(beta_inc_by(0)), minus(beta_inc_by(1)), minus(beta_density), BETA + UPPER),
+}
 
 
 def field(of, rounded, *xs):

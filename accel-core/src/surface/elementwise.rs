@@ -330,7 +330,24 @@ impl<Sh: Shape, T: Floating> Arr<Sh, T> {
     #[track_caller]
     pub fn beta_inc(self, b: impl Operand<Sh, T>, x: impl Operand<Sh, T>) -> Arr<Sh, T> {
         let _site = attribute_to("beta_inc", Location::caller());
-        x.beside(|(a, b): (Exp<T>, Exp<T>), x: Exp<T>| a.beta_inc(b, x), b.beside(|a: Exp<T>, b: Exp<T>| (a, b), self))
+        self.with_two(|a, b, x| a.beta_inc(b, x), b, x)
+    }
+
+    /// [`Exp::beta_inc_upper`] of each element and what `b` and `x` have beside it.
+    #[track_caller]
+    pub fn beta_inc_upper(self, b: impl Operand<Sh, T>, x: impl Operand<Sh, T>) -> Arr<Sh, T> {
+        let _site = attribute_to("beta_inc_upper", Location::caller());
+        self.with_two(|a, b, x| a.beta_inc_upper(b, x), b, x)
+    }
+
+    #[track_caller]
+    fn with_two(
+        self,
+        f: impl FnOnce(Exp<T>, Exp<T>, Exp<T>) -> Exp<T>,
+        b: impl Operand<Sh, T>,
+        x: impl Operand<Sh, T>,
+    ) -> Arr<Sh, T> {
+        x.beside(|(a, b): (Exp<T>, Exp<T>), x| f(a, b, x), b.beside(|a: Exp<T>, b: Exp<T>| (a, b), self))
     }
 
     /// [`Exp::ln`] of each element, under the name that it has in NumPy.

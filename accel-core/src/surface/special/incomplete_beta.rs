@@ -43,10 +43,37 @@ impl<T: Floating> Exp<T> {
     #[track_caller]
     pub fn beta_inc(self, b: impl ToExp<T>, x: impl ToExp<T>) -> Exp<T> {
         let _site = attribute_to("beta_inc", Location::caller());
-        let (a, b, x) = (self.cast::<f64>(), b.to_exp().cast::<f64>(), x.to_exp().cast::<f64>());
-        let i = incomplete(a, b, x);
-        (i.value.detach() + along(x, i.by_x) + along(a, i.by_a) + along(b, i.by_b)).cast()
+        regularised(self, b.to_exp(), x.to_exp(), Which::Part)
     }
+
+    /// The rest of [`Exp::beta_inc`], 1 - I_`x`(a, `b`), where `self` is a: precise where it is small, also if 1 - `x` would be rounded.
+    ///
+    /// ```
+    /// use accel_core::interp::Interpreter;
+    /// use accel_core::prelude::*;
+    ///
+    /// let rest = afun(|xs: Acc<Vector<f64>>| map(|x| lit::<f64>(1.0).beta_inc_upper(1e9, x), xs));
+    /// let ys = run_with(&Interpreter, &rest, &Array::vector(vec![1e-9])).unwrap();
+    /// assert!((ys.to_vec()[0] - (-1.0f64).exp()).abs() < 1e-9);
+    /// ```
+    #[track_caller]
+    pub fn beta_inc_upper(self, b: impl ToExp<T>, x: impl ToExp<T>) -> Exp<T> {
+        let _site = attribute_to("beta_inc_upper", Location::caller());
+        regularised(self, b.to_exp(), x.to_exp(), Which::Rest)
+    }
+}
+
+/// The part of the distribution below `x`, or the rest.
+#[derive(Clone, Copy)]
+enum Which {
+    Part,
+    Rest,
+}
+
+fn regularised<T: Floating>(a: Exp<T>, b: Exp<T>, x: Exp<T>, which: Which) -> Exp<T> {
+    let (a, b, x) = (a.cast::<f64>(), b.cast::<f64>(), x.cast::<f64>());
+    let i = incomplete(a, b, x, which);
+    (i.value.detach() + along(x, i.by_x) + along(a, i.by_a) + along(b, i.by_b)).cast()
 }
 
 struct Incomplete {
@@ -56,7 +83,7 @@ struct Incomplete {
     by_x: E,
 }
 
-fn incomplete(a: E, b: E, x: E) -> Incomplete {
+fn incomplete(a: E, b: E, x: E, which: Which) -> Incomplete {
     // The products of larger pairs overflow.
     let bounded = |a: E| cond::<f64>(a.gt(1e290), lit(1e290), cond::<f64>(a.gt(0.0), a, lit(f64::NAN)));
     let (a, b) = (bounded(a), bounded(b));
@@ -70,21 +97,29 @@ fn incomplete(a: E, b: E, x: E) -> Incomplete {
     let far = products.0.detach() + along(a, y) + along(b, -inner) + along(inner, -(a + b));
     let low = |far: E| Lower { a, b, x: inner, y, far };
     let d = density(low(far), y_exactly);
-    // If the other part is nearly 1, the rest would lose digits.
-    let is_upper = far.lt(0.0).and(b.ge(1.0).or(d.le(b * 0.5)));
+    // Beyond the mean, the other part is smaller. Where it is nearly 1 nonetheless, the rest would lose digits.
+    let other = |far: E, b: E| far.lt(0.0).and(b.ge(1.0).or(d.le(b * 0.5)));
+    let is_upper = match which {
+        Which::Part => other(far, b),
+        Which::Rest => other(-far, a).not(),
+    };
     let either = |a: E, b: E| (cond::<f64>(is_upper, b, a), cond::<f64>(is_upper, a, b));
     let ((p, q), (x_part, y_part)) = (either(a, b), either(inner, y));
     let part = lower(Lower { a: p, b: q, x: x_part, y: y_part, far: either(far, -far).0 }, d);
-    let value = cond::<f64>(is_upper, lit::<f64>(1.0) - part.value, part.value);
+    let (below, above) = either(part.value, lit::<f64>(1.0) - part.value);
     let (by_a, by_b) = either(part.by_a, part.by_b);
-    let sign = cond::<f64>(is_upper, lit(-1.0), lit(1.0));
+    let (value, end, rising) = match which {
+        Which::Part => (below, x, 1.0),
+        Which::Rest => (above, lit::<f64>(1.0) - x, -1.0),
+    };
+    let sign = cond::<f64>(is_upper, lit(-rising), lit(rising));
     let at_end = |end: E, inside: E| cond::<f64>(is_end, end, inside);
     let density_at_end = cond::<f64>(x.eq(0.0), b * x.pow(a - 1.0), a * (lit::<f64>(1.0) - x).pow(b - 1.0));
     Incomplete {
-        value: at_end(x, value),
+        value: at_end(end, value),
         by_a: at_end(lit(0.0), sign * by_a),
         by_b: at_end(lit(0.0), sign * by_b),
-        by_x: at_end(density_at_end, d / (inner * y)),
+        by_x: at_end(density_at_end, d / (inner * y)) * rising,
     }
 }
 
