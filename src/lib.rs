@@ -40,6 +40,7 @@ pub mod dual;
 #[cfg(feature = "fft")]
 pub mod fft;
 pub mod geometry;
+pub mod half;
 pub mod linalg;
 pub mod random;
 pub mod solvers;
@@ -154,6 +155,7 @@ pub use sparse::{
 /// | array functions of each row | [`vmap`](prelude::vmap()), [`Afun::vmap`](prelude::Afun::vmap) |
 /// | errors | [`Error`]; [`find_nan`](prelude::find_nan()) finds where NaN appears first, [`find_kink`](prelude::find_kink()) where a derivative is a convention, [`check_grad`] compares a gradient with differences |
 /// | small vectors | `[T; N]` with [`pick`], and the module [`geometry`](crate::geometry) |
+/// | numbers of 16 bits | the module [`half`](crate::half) |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]

@@ -11,6 +11,7 @@ mod errors;
 #[cfg(feature = "npz")]
 mod files;
 mod growth;
+mod half;
 mod interp;
 mod joining;
 mod library;

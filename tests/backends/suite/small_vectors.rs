@@ -1,14 +1,16 @@
-//! Elements of several numbers: Rust arrays, vectors, rotations, enums.
+//! Elements that are made of others: Rust arrays, vectors, rotations, enums, numbers of 16 bits.
 
 use super::check::Suite;
 use super::samples::*;
 use accel::geometry::{QuatExp, Vec3, Vec3Exp};
+use accel::half::{Bf16, F16, narrow, rounded, widen};
 use accel::prelude::*;
 
 pub fn all(t: &Suite) {
     rust_arrays(t);
     rotations(t);
     enums(t);
+    halves(t);
 }
 
 fn rust_arrays(t: &Suite) {
@@ -91,5 +93,22 @@ fn enums(t: &Suite) {
         });
         let expected = (Array::vector(moved.collect()), Array::vector(undone.collect()));
         t.is(prog.clone(), &Array::vector(steps), expected);
+    }
+}
+
+/// Stored with 16 bits between two computations.
+fn halves(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<F16>>, scale: Acc<Scalar<f32>>| {
+        let stored = narrow::<Bf16, _>(widen(xs) * scale);
+        (sum(widen(stored)), widen(stored), rounded::<F16, _>(widen(xs) * scale))
+    });
+    for n in [0, 1, 70] {
+        let xs: Vec<F16> = (0..n).map(|i| F16::from_f32(i as f32 * 0.37 - 7.0)).collect();
+        let scaled: Vec<f32> = xs.iter().map(|x| x.to_f32() * 300.3).collect();
+        let stored: Vec<f32> = scaled.iter().map(|x| Bf16::from_f32(*x).to_f32()).collect();
+        let total = stored.iter().map(|x| f64::from(*x)).sum::<f64>() as f32;
+        let rounded = scaled.iter().map(|x| F16::from_f32(*x).to_f32()).collect();
+        let expected = (Array::scalar(total), Array::vector(stored), Array::vector(rounded));
+        t.near(1e-6, prog.clone(), (&Array::vector(xs), &Array::scalar(300.3)), expected);
     }
 }
