@@ -69,8 +69,8 @@ impl<P: Arrays> IntoAcc for Tree<P> {
 }
 
 /// An array, a tuple or a record of arrays with Rust's operators and functions, which apply to each element of each array: see the [module](self).
-/// Numbers are `f64`, `Exp<f64>` or an array without dimensions; beside arrays of `f32`, they are rounded to `f32`. Arrays of different shapes at
-/// one place are an error when the program runs. [`Tree::unlift`] gives the arrays, and `into_acc` the value.
+/// Numbers are `f64`, and on the right also `Exp<f64>` or an array without dimensions: `tree(x) * rate`; beside arrays of `f32`, they are rounded to `f32`. Arrays of
+/// different shapes at one place are an error when the program runs. [`Tree::unlift`] gives the arrays, and `into_acc` the value.
 pub fn tree<P: Parameters>(x: impl IntoAcc<Arrays = P>) -> Tree<P> {
     Tree(x.into_acc())
 }
@@ -235,6 +235,15 @@ macro_rules! operators {
             }
         }
         operators!($trait $method $symbol, f64);
+        // Only literals: for numbers that are computed, rustc would name trees in all mistakes of types.
+        #[diagnostic::do_not_recommend]
+        impl<P: Parameters> $trait<Tree<P>> for f64 {
+            type Output = Tree<P>;
+            #[track_caller]
+            fn $method(self, other: Tree<P>) -> Tree<P> {
+                other.map(($symbol, Location::caller()), || Beside(Operator::$trait, self.into(), Side::Left))
+            }
+        }
         operators!($trait $method $symbol, Exp<f64>);
         operators!($trait $method $symbol, Acc<Scalar<f64>>);
     )* };
@@ -245,15 +254,6 @@ macro_rules! operators {
             #[track_caller]
             fn $method(self, other: $number) -> Tree<P> {
                 self.map(($symbol, Location::caller()), || Beside(Operator::$trait, other.into(), Side::Right))
-            }
-        }
-        // A mistake in an operation on numbers has nothing to do with trees.
-        #[diagnostic::do_not_recommend]
-        impl<P: Parameters> $trait<Tree<P>> for $number {
-            type Output = Tree<P>;
-            #[track_caller]
-            fn $method(self, other: Tree<P>) -> Tree<P> {
-                other.map(($symbol, Location::caller()), || Beside(Operator::$trait, self.into(), Side::Left))
             }
         }
     };

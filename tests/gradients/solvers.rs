@@ -278,8 +278,8 @@ fn adam_of_trees() {
 fn trees_are_their_arrays() {
     let of_trees = |a: Acc<(Matrix<f64>, (Vector<f64>, Scalar<f64>))>, k: Acc<Scalar<f64>>| {
         let (x, number) = (tree(a), the(k));
-        let y = (2.0 * x + x * x - x / 3.0) * number + (1.0 - x) * k - k * (number - x) + (x - number) + (x + k);
-        let z = (number / (x.powi(2) + 1.0) + 3.0 / (x.abs() + k)) - (-x).exp() + x.sigmoid() + x.filled(2.0);
+        let y = (2.0 * x + x * x - x / 3.0) * number + (1.0 - x) * k + (x - number) * k + (x - number) + (x + k);
+        let z = (1.0 / (x.powi(2) + 1.0) * number + 3.0 / (x.abs() + k)) - (-x).exp() + x.sigmoid() + x.filled(2.0);
         let total = y.dot(z) + z.sum() + (y + z).norm();
         (total, (y + z).unlift())
     };
