@@ -22,8 +22,8 @@ use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
     Assumptions, ComputeOperands, Decisions, Fusion, InPlace, InputExtents, REWRITES, Share, StepCheck,
-    TransposeOperands, compact, define_copies, fewer_indices, functions_of_arrays, hoist_checks,
-    hoist_checks_of_states, merge, rewrite, scans_down, split, sums_of_loops, tapes,
+    TransposeOperands, checked_reads, compact, define_copies, fewer_indices, functions_of_arrays, hoist_checks,
+    hoist_checks_of_states, merge, merged_dimensions, rewrite, scans_down, split, sums_of_loops, tapes,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -129,6 +129,10 @@ const FEWER: Pass = Pass { name: "fewer", run: |p, learned| Ok(fewer_indices(p, 
 const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(scans_down(p)) };
 /// Lets scans define the copies of their results.
 const COPIES: Pass = Pass { name: "copies", run: |p, _| Ok(define_copies(p)) };
+/// Reads elements by checked indices before statements that call functions.
+const GATHERS: Pass = Pass { name: "gathers", run: |p, _| Ok(checked_reads(p)) };
+/// Lets sums read arrays by one index instead of by its digits.
+const DIGITS: Pass = Pass { name: "digits", run: |p, learned| Ok(merged_dimensions(p, &learned.known)) };
 /// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
 const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with_scalar_loops(p)) };
 /// Groups statements into strips of a common dimension.
@@ -214,7 +218,10 @@ impl Target {
             Target::Any => vec![TAPES],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
             Target::Processor => {
-                vec![HOIST, DECISIONS, FEWER, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES, FUNCTIONS]
+                vec![
+                    HOIST, DECISIONS, FEWER, GATHERS, DIGITS, SCANS, COPIES, LOOPS, STRIPS, TRANSPOSE, TAPES, STATES,
+                    FUNCTIONS,
+                ]
             }
             Target::Graphics => vec![OPERANDS, TAPES],
         };

@@ -17,12 +17,16 @@
 //! NOTE [Lanes of bytes]: how many elements of a row are true is a sum of booleans that are cast to integers. Lanes of
 //! bytes add them without a conversion, up to 255 times. Then they are added to the integer. A thousand booleans take 12
 //! ns instead of 93.
+//!
+//! NOTE [Bytes beside numbers]: a C compiler reads bytes, such as the decisions of a mask, a vector at a time. GCC 12 does not use vectors at all for a
+//! loop that is shorter than one. So there are as many lanes as bytes in the largest vector. A sum of 10,000 exponential functions with a mask takes
+//! 7 µs instead of 39.
 
 use super::prefetch::is_quick;
 use crate::cost_model::{LANES, VECTOR};
 use crate::text::names::{names, row_index};
 use crate::text::primitives;
-use crate::text::types::in_memory;
+use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_core::repr::op::Op1;
 use accel_core::repr::{Scalar, ScalarType};
@@ -80,6 +84,12 @@ impl Lanes {
             return None;
         }
         let count = columns.iter().map(|(_, t)| lane_count(*t)).min()?;
+        let reads_bytes = rows.element.instrs.iter().any(|i| match i {
+            Instr::Read { to, .. } => to.iter().any(|r| bytes(rows.element.types[*r]) == 1),
+            _ => false,
+        });
+        // NOTE [Bytes beside numbers].
+        let count = if reads_bytes { count.max(VECTOR) } else { count };
         Some(Lanes { columns, count })
     }
 }

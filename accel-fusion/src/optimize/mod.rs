@@ -39,8 +39,10 @@
 //! | `layout/transposed_operands` | gives sums transposed copies of operands |
 //! | `layout/scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `layout/scans_down` | lets scans of columns write their results where the columns are |
+//! | `layout/checked_reads` | reads by checked indices before statements that call functions |
 //! | `layout/fewer_indices` | computes what depends on fewer indices as often as there are such indices |
 //! | `layout/functions_of_arrays` | computes mathematical functions for all elements of a small array at once |
+//! | `layout/merged_dimensions` | reads elements by one index instead of by the digits of one |
 //! | `layout/compact` | numbers the remaining arrays without gaps |
 //! | `partition/folded_rows` | vectors of elements of several short rows |
 //! | `partition/index_digits` | functions of the quotients and remainders of an index |
@@ -64,11 +66,13 @@ pub(crate) use fuse::decisions::Decisions;
 pub(crate) use fuse::horizontal_fusion::merge;
 pub(crate) use fuse::rewrites::{Fusion, REWRITES, StepCheck};
 pub(crate) use fuse::split_columns::split;
+pub(crate) use layout::checked_reads::checked_reads;
 pub use layout::compact::{Isolated, isolated};
 pub(crate) use layout::compact::{Numbers, compact};
 pub(crate) use layout::fewer_indices::fewer_indices;
 pub(crate) use layout::functions_of_arrays::functions_of_arrays;
 pub use layout::functions_of_arrays::{FunctionOfArrays, function_of_arrays};
+pub(crate) use layout::merged_dimensions::merged_dimensions;
 pub(crate) use layout::recomputed_operands::ComputeOperands;
 pub(crate) use layout::scan_copies::define_copies;
 pub(crate) use layout::scans_down::scans_down;

@@ -44,7 +44,7 @@ impl Subscriber for Told {
 }
 
 /// The passes that have nothing to do in the program.
-const IDLE: [&str; 5] = ["loop_sums", "decisions", "scans", "loops", "functions"];
+const IDLE: [&str; 7] = ["loop_sums", "decisions", "gathers", "digits", "scans", "loops", "functions"];
 
 /// A program in which the other passes have something to do, on the rows of a matrix and a vector. All sums are exact, in any order.
 fn program() -> Afun<(Matrix<f64>, Vector<f64>), Vector<f64>> {
