@@ -30,9 +30,14 @@ use std::panic::Location;
 
 /// The bits of an `f32`, on the host and in a program.
 trait Bits:
-    Copy + Add<u32, Output = Self> + Sub<u32, Output = Self> + BitAnd<u32, Output = Self> + BitOr<Output = Self>
-where
-    Self: Add<Output = Self> + Shl<u32, Output = Self> + Shr<u32, Output = Self>,
+    Copy
+    + Add<Output = Self>
+    + Add<u32, Output = Self>
+    + Sub<u32, Output = Self>
+    + BitAnd<u32, Output = Self>
+    + BitOr<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
 {
     fn of(bits: u32) -> Self;
     /// One of two words: the first where this one is less than `bound`.

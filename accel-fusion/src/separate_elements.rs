@@ -8,8 +8,8 @@
 //! On processors, the kernels of loops compute scalar functions with loops for a vector of elements at a time: NOTE [Lanes
 //! of scalar functions] in [`crate::kernel::LaneFn`]. So there, elements with such loops get statements of their own.
 
-use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Instr, LaneFn, Op, Program, Reg, ScalarFn, SiteId, Stmt};
+use crate::kernel::builder::{Builder, joined};
+use crate::kernel::{Instr, LaneFn, Op, Program, Reg, ScalarFn, SiteId, Stmt};
 use crate::optimize::{Place, Rule, rewrite};
 use accel_core::repr::ScalarType;
 
@@ -31,13 +31,6 @@ fn separated(program: &Program, is_separate: fn(&ScalarFn) -> bool) -> Program {
 struct Separated {
     /// Whether an element gets a statement of its own.
     is_separate: fn(&ScalarFn) -> bool,
-}
-
-/// The results of scalar functions without parameters, one after the other.
-fn joined(codes: &[&ScalarFn]) -> ScalarFn {
-    let mut b = Builder::new(&[]);
-    let results = codes.iter().flat_map(|c| b.inline(c, &[])).collect();
-    b.finish(results)
 }
 
 impl Rule for Separated {
@@ -74,11 +67,9 @@ impl Rule for Separated {
 
 /// Adds a loop that stores the results of `body`. Returns the function that reads them.
 fn stored(place: &mut Place, body: &ScalarFn, extents: &ScalarFn, site: SiteId, before: &mut Vec<Stmt>) -> ScalarFn {
-    let columns: Vec<ScalarType> = body.results.iter().map(|r| body.types[*r]).collect();
-    let array: ArrayId = place.arrays.push(ArrayInfo { rank: body.params, columns: columns.clone() });
-    before.push(Stmt { op: Op::Loop { to: vec![array], extents: extents.clone(), body: body.clone() }, site });
+    let array = place.store(body.clone(), extents.clone(), site, before);
     let mut b = Builder::new(body.param_types());
-    let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+    let to: Vec<Reg> = body.results.iter().map(|r| b.reg(body.types[*r])).collect();
     b.emit(Instr::Read { to: to.clone(), array, index: b.params(), site, inside: true });
     b.finish(to)
 }

@@ -111,6 +111,13 @@ impl Builder {
     }
 }
 
+/// The results of scalar functions without parameters, one after the other.
+pub fn joined(codes: &[&ScalarFn]) -> ScalarFn {
+    let mut b = Builder::new(&[]);
+    let results = codes.iter().flat_map(|c| b.inline(c, &[])).collect();
+    b.finish(results)
+}
+
 /// The types of an index.
 pub fn index_types(rank: usize) -> Vec<ScalarType> {
     vec![ScalarType::I64; rank]

@@ -129,6 +129,12 @@ impl ScalarFn {
         !self.can_fail() && !self.has_loop() && !self.emits()
     }
 
+    /// Whether the function reads elements of one byte, such as those of a mask.
+    pub fn reads_bytes(&self) -> bool {
+        let is_byte = |r: &Reg| matches!(self.types[*r], ScalarType::Bool | ScalarType::I8 | ScalarType::U8);
+        walk(&self.instrs).any(|i| matches!(i, Instr::Read { to, .. } if to.iter().any(is_byte)))
+    }
+
     /// Whether the function is straight-line code: no branches and no loops.
     pub fn is_straight_line(&self) -> bool {
         self.instrs.iter().all(|i| i.inner().is_empty())

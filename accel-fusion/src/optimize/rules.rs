@@ -1,6 +1,6 @@
 //! The driver of rules, which rewrite statements. It visits all blocks, so that a rule sees one statement or one block at a time.
 
-use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Op, Program, Stmt};
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Op, Program, ScalarFn, SiteId, Stmt};
 use accel_core::ast::deep;
 
 /// A rule, with what it has learned about the statements so far.
@@ -20,6 +20,16 @@ pub(crate) struct Place<'p> {
     pub arrays: &'p mut IndexVec<ArrayId, ArrayInfo>,
     /// Whether a loop is around the block.
     pub in_loop: bool,
+}
+
+impl Place<'_> {
+    /// Adds a loop before a statement that stores the results of `body` as one array.
+    pub fn store(&mut self, body: ScalarFn, extents: ScalarFn, site: SiteId, before: &mut Vec<Stmt>) -> ArrayId {
+        let columns = body.results.iter().map(|r| body.types[*r]).collect();
+        let array = self.arrays.push(ArrayInfo { rank: body.params, columns });
+        before.push(Stmt { op: Op::Loop { to: vec![array], extents, body }, site });
+        array
+    }
 }
 
 /// Applies a rule to all blocks, in the order of execution. To a rule, a strip is a statement

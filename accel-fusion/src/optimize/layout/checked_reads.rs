@@ -6,28 +6,23 @@
 //! strips keep it in the cache. Strips that read bytes, such as a mask, are not computed in vectors, so there it would only be one more loop.
 
 use super::functions_of_arrays::function;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::joined;
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, walk};
+use crate::kernel::{Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, walk};
 use crate::optimize::{Place, Rule, Share, rewrite};
-use accel_core::repr::ScalarType;
 
 /// Gives reads whose indices are checked statements of their own.
 pub(crate) fn checked_reads(program: &Program) -> Program {
-    let mut apart = Apart { is_any: false };
-    let after = rewrite(program, &mut apart);
-    // Several statements read by the same indices.
-    if apart.is_any { rewrite(&after, &mut Share::default()) } else { after }
+    let after = rewrite(program, &mut Apart);
+    // Several statements may read by the same indices.
+    if after.arrays.len() > program.arrays.len() { rewrite(&after, &mut Share::default()) } else { after }
 }
 
 /// `y[i] = exp(a[g[i]])` is `x[i] = a[g[i]]; y[i] = exp(x[i])`.
-struct Apart {
-    is_any: bool,
-}
+struct Apart;
 
 impl Rule for Apart {
     fn stmt(&mut self, place: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
-        let known = before.len();
         match &mut s.op {
             Op::Loop { extents, body, .. } => apart(place, &[extents], body, s.site, before),
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
@@ -35,14 +30,13 @@ impl Rule for Apart {
             }
             _ => {}
         }
-        self.is_any |= before.len() > known;
         before.push(s);
     }
 }
 
 /// Reads before a statement what its elements read, where they call a function.
 fn apart(place: &mut Place, extents: &[&ScalarFn], code: &mut ScalarFn, site: SiteId, before: &mut Vec<Stmt>) {
-    if code.params == 0 || !calls(code) || reads_bytes(code) {
+    if code.params == 0 || !calls(code) || code.reads_bytes() {
         return;
     }
     let params: Vec<Reg> = code.param_regs().collect();
@@ -53,20 +47,10 @@ fn apart(place: &mut Place, extents: &[&ScalarFn], code: &mut ScalarFn, site: Si
         if calls(&values) || !reads_all(&indices) {
             continue;
         }
-        let mut b = Builder::new(&[]);
-        let all: Vec<Reg> = extents.iter().flat_map(|e| b.inline(e, &[])).collect();
-        let extents = b.finish(all);
-        let columns = to.iter().map(|r| whole.types[*r]).collect();
-        let array: ArrayId = place.arrays.push(ArrayInfo { rank: params.len(), columns });
-        before.push(Stmt { op: Op::Loop { to: vec![array], extents, body: values }, site });
+        let array = place.store(values, joined(extents), site, before);
         *i = Instr::Read { to: to.clone(), array, index: params.clone(), site, inside: true };
     }
     *code = restricted_to(code, code.results.clone());
-}
-
-fn reads_bytes(code: &ScalarFn) -> bool {
-    let is_byte = |r: &Reg| matches!(code.types[*r], ScalarType::Bool | ScalarType::I8 | ScalarType::U8);
-    walk(&code.instrs).any(|i| matches!(i, Instr::Read { to, .. } if to.iter().any(is_byte)))
 }
 
 fn calls(code: &ScalarFn) -> bool {
@@ -82,7 +66,9 @@ fn reads_all(code: &ScalarFn) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{parse, verify};
+    use crate::kernel::{evaluate, parse, verify};
+    use accel_core::array::Array;
+    use accel_core::types::Arrays;
 
     #[test]
     fn a_checked_read_is_a_loop_before_functions() {
@@ -98,8 +84,17 @@ mod tests {
                    -> a2
                  }}"
             );
-            let after = checked_reads(&parse(&text).unwrap());
+            let program = parse(&text).unwrap();
+            let after = checked_reads(&program);
             verify(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+            // Indices of elements, and a wrong one.
+            for (indices, is_read) in [(vec![3i64, 0, 1, 1, 2], true), (vec![0, 1, 4, 2], false)] {
+                let numbers = Array::vector(vec![0.5, -1.25, 2.0, 0.0]);
+                let argument = (Array::vector(indices), numbers).to_tuple();
+                let [before, own] = [&program, &after].map(|p| evaluate(p, &argument));
+                assert_eq!(format!("{before:?}"), format!("{own:?}"));
+                assert!(index == "x0 * x0" || before.is_ok() == is_read, "{before:?}");
+            }
             after.body.stmts.iter().map(|s| s.op.keyword()).collect::<Vec<_>>()
         };
         assert_eq!(program("a0[x0] @0 inside", "exp x2"), ["loop", "reduce"]);

@@ -10,7 +10,7 @@
 //! elements that are in no memory, such as random numbers, stays one. A value that depends on no index is left to the C compiler.
 
 use super::functions_of_arrays::function;
-use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::builder::{Builder, index_types, joined};
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, walk};
 use crate::optimize::facts::known_extents::{KnownExtents, constants, known_extents};
@@ -60,9 +60,7 @@ struct Space {
 
 impl Space {
     fn new(known: &KnownExtents, extents: &[&ScalarFn], site: SiteId) -> Space {
-        let mut b = Builder::new(&[]);
-        let all: Vec<Reg> = extents.iter().flat_map(|e| b.inline(e, &[])).collect();
-        let extents = b.finish(all);
+        let extents = joined(extents);
         let one = |r: &Reg| constants(&restricted_to(&extents, vec![*r]), known)?.pop();
         Space { known: extents.results.iter().map(one).collect(), extents, site, is_sum: false }
     }

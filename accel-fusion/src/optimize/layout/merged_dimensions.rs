@@ -6,7 +6,7 @@
 
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::{defined, restricted_to};
-use crate::kernel::{ArrayId, ArrayInfo, Instr, Op, Program, ScalarFn, Stmt};
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, Stmt};
 use crate::optimize::facts::known_extents::{KnownExtents, known_extents};
 use crate::optimize::facts::shape_analysis::InputExtents;
 use crate::optimize::{Place, Rule, rewrite};
@@ -30,19 +30,15 @@ impl Rule for Merged {
     fn stmt(&mut self, place: &mut Place, mut s: Stmt, before: &mut Vec<Stmt>) {
         if let Op::Reduce { rows, .. } = &mut s.op {
             let mut views = BTreeMap::new();
-            while let Some((at, array, dim)) = self.digits(&rows.element) {
+            while let Some(Digits { at, array, dim, whole }) = self.digits(&rows.element) {
                 let view = *views.entry((array, dim)).or_insert_with(|| {
                     let (to, op) = self.view(place, array, dim);
                     before.push(Stmt { op, site: s.site });
                     to
                 });
-                let whole = rows.element.instrs[at].clone();
-                let Instr::Read { index, .. } = &whole else { break };
-                let Some(Instr::Op2(_, _, i, _)) = defined(&rows.element, index[dim]) else { break };
-                let (mut index, i) = (index.clone(), *i);
-                index.splice(dim..dim + 2, [i]);
-                if let Instr::Read { array, index: old, .. } = &mut rows.element.instrs[at] {
-                    (*array, *old) = (view, index);
+                if let Instr::Read { array, index, .. } = &mut rows.element.instrs[at] {
+                    *array = view;
+                    index.splice(dim..dim + 2, [whole]);
                 }
             }
             if !views.is_empty() {
@@ -53,24 +49,35 @@ impl Rule for Merged {
     }
 }
 
+/// A read of an array at the quotient and the remainder of an index by an extent.
+struct Digits {
+    /// The place of the instruction.
+    at: usize,
+    array: ArrayId,
+    /// The dimension of the quotient; that of the remainder is the next one.
+    dim: usize,
+    /// The index.
+    whole: Reg,
+}
+
 impl Merged {
-    /// A read of an array at the quotient and the remainder of an index by an extent: its place, the array, and the first of both dimensions.
-    fn digits(&self, code: &ScalarFn) -> Option<(usize, ArrayId, usize)> {
+    fn digits(&self, code: &ScalarFn) -> Option<Digits> {
         code.instrs.iter().enumerate().find_map(|(at, i)| {
             let Instr::Read { array, index, inside: true, .. } = i else { return None };
-            let is_pair = |dim: &usize| match [index[*dim], index[dim + 1]].map(|r| defined(code, r)) {
-                [Some(Instr::Op2(_, div, i, n)), Some(Instr::Op2(_, rem, j, m))] => {
-                    [*div, *rem] == [Op2::Num(Num2::Div), Op2::Num(Num2::Rem)]
-                        && (i, n) == (j, m)
+            let pair = |dim: usize| match [index[dim], index[dim + 1]].map(|r| defined(code, r)) {
+                [Some(Instr::Op2(_, div, whole, n)), Some(Instr::Op2(_, rem, other, m))] => {
+                    let is_pair = [*div, *rem] == [Op2::Num(Num2::Div), Op2::Num(Num2::Rem)]
+                        && (whole, n) == (other, m)
                         && match defined(code, *n) {
                             Some(Instr::Extent(_, of, k)) => (*of, *k) == self.origin(*array, dim + 1),
                             Some(Instr::Const(_, Scalar::I64(n))) => self.extent(*array, dim + 1) == Some(*n),
                             _ => false,
-                        }
+                        };
+                    is_pair.then_some(Digits { at, array: *array, dim, whole: *whole })
                 }
-                _ => false,
+                _ => None,
             };
-            Some((at, *array, (0..index.len().saturating_sub(1)).find(is_pair)?))
+            (0..index.len().saturating_sub(1)).find_map(pair)
         })
     }
 
@@ -104,7 +111,9 @@ impl Merged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{parse, verify};
+    use crate::kernel::{evaluate, parse, verify};
+    use accel_core::array::Array;
+    use accel_core::types::{Arrays, Dim4};
 
     #[test]
     fn digits_are_one_index() {
@@ -126,6 +135,12 @@ mod tests {
             let program = parse(&text).unwrap();
             let after = merged_dimensions(&program, &vec![]);
             verify(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+            if (low, n) == ("x3", "1") {
+                let numbers = (0..96).map(|i| f64::from(i * i % 37)).collect();
+                let argument = Array::<Dim4, f64>::from_vec([2, 3, 4, 4], numbers).unwrap().to_tuple();
+                let [before, own] = [&program, &after].map(|p| format!("{:?}", evaluate(p, &argument).unwrap()));
+                assert_eq!(before, own);
+            }
             let reads: Vec<usize> = after
                 .body
                 .stmts
