@@ -10,26 +10,27 @@
 //! generated loops, which compute a few small products: the order is different, and a product and the addition that follows
 //! it are rounded once.
 
-mod packed;
+mod copies;
 mod shape;
 mod small;
 
+use copies::Places;
 use gemm_common::Parallelism;
 use gemm_common::gemm::L2_SLAB;
-use packed::Packed;
 use rayon::prelude::*;
-use shape::{Described, Dim, Matrices, Products, Shape, count_of, start};
-use small::are_small;
+use shape::{Described, Dim, MIN_SHARED_WORK, MOST, Matrices, Products, Several, Shape, Side, TASKS, count_of, start};
+use small::{Number, are_small};
+use std::ops::Range;
 
 /// Below this number of multiplications, the generated loops are faster. Measured: a call takes 0.1 µs, as long as the loops for
 /// 8 × 8 × 8 numbers; 13 × 13 × 13 take half of the time of the loops.
 const MIN_WORK: usize = 9 * 9 * 9;
-/// From this number of multiplications on, threads share one product.
-const MIN_SHARED_WORK: usize = 96 * 96 * 96;
-/// Many products are divided into this number of tasks, if they are large enough.
-const TASKS: usize = 16;
-/// The smallest number of rows or columns of a task.
-const MIN_SIDE: usize = 16;
+/// Below this number of multiplications, no side consists of several dimensions.
+const MIN_COPIED_WORK: usize = 16 * 16 * 16;
+/// Neither rows nor columns do if there are fewer of the others: what is copied would be used too few times.
+const MIN_SIDE: usize = 4;
+/// How many products a part of a sum reduces at least, if it is computed apart from the others.
+const MIN_PART: usize = 256;
 
 impl Shape {
     /// Whether the library is faster than the loops that it replaces. It is not for products with vectors, and for small
@@ -39,23 +40,27 @@ impl Shape {
             return self.all_work() >= MIN_WORK;
         }
         let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
-        least >= 4 && self.work() >= MIN_WORK
+        least >= MIN_SIDE && self.work() >= MIN_WORK
     }
 
-    /// Divides the rows or the columns, if there are few results of many products. The parts depend only on sizes.
-    fn divided(mut self) -> Shape {
-        let count = count_of(&self.batch);
-        let side = if self.rows.extent >= self.columns.extent { &mut self.rows } else { &mut self.columns };
-        let wanted = TASKS.div_ceil(count).min(side.extent / MIN_SIDE);
-        if count < TASKS
-            && count > 0
-            && let Some(parts) = (2..=wanted).rev().find(|n| side.extent % n == 0)
-        {
-            let part = side.extent / parts;
-            self.batch.push(Dim { extent: parts, strides: side.strides.map(|s| s * part as isize) });
-            side.extent = part;
+    /// In how many parts a sum of products is computed, by different threads. If there are few results, there are several.
+    fn parts(&self) -> usize {
+        let (n, added) = (count_of(&self.batch), count_of(&self.added));
+        let meet = self.added.iter().any(|d| d.meets);
+        let results = self.rows.extent.saturating_mul(self.columns.extent);
+        if n >= TASKS || meet || self.all_work() < MIN_SHARED_WORK || results > MOST * MOST {
+            return 1;
         }
-        self
+        TASKS.div_ceil(n).min(added).min(added * self.reduced.extent / MIN_PART).max(1)
+    }
+
+    /// The places of the results, which are in the order of a side along which an operand has neighbours, or else of the shorter side: the
+    /// kernels transpose that operand.
+    fn places_of_part(&self) -> Places {
+        let Shape { rows, columns, reduced, .. } = self;
+        let [left, right] = [(rows, 1), (columns, 2)].map(|(side, array)| side.run(array) >= reduced.run(array));
+        let is_first = if left == right { rows.extent <= columns.extent } else { left };
+        Places::along(is_first, [rows, columns], 0)
     }
 }
 
@@ -79,8 +84,60 @@ fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3
     (false, [rows, columns, reduced], by)
 }
 
+/// What the kernels have for numbers of this type.
+trait Kernels: Number {
+    /// `to = factor * left * right`, or, if it `is_added`, this is added to the matrix `to`. The strides are positive.
+    ///
+    /// # Safety
+    /// The dimensions lead only to elements of the arrays. Nobody else uses the result.
+    unsafe fn gemm(
+        dims: [Dim; 3],
+        to: *mut Self,
+        is_added: bool,
+        operands: [*const Self; 2],
+        factor: Self,
+        by: Parallelism,
+    );
+}
+
 macro_rules! product {
     ($name:ident $t:ident $kernels:ident) => {
+        impl Kernels for $t {
+            unsafe fn gemm(
+                [rows, columns, reduced]: [Dim; 3],
+                to: *mut $t,
+                is_added: bool,
+                [left, right]: [*const $t; 2],
+                factor: $t,
+                parallelism: Parallelism,
+            ) {
+                // SAFETY: the caller's guarantee.
+                unsafe {
+                    $kernels::gemm::$t::get_gemm_fn()(
+                        rows.extent,
+                        columns.extent,
+                        reduced.extent,
+                        to,
+                        columns.strides[0],
+                        rows.strides[0],
+                        is_added,
+                        left,
+                        reduced.strides[1],
+                        rows.strides[1],
+                        right,
+                        columns.strides[2],
+                        reduced.strides[2],
+                        1.0,
+                        factor,
+                        false,
+                        false,
+                        false,
+                        parallelism,
+                    )
+                }
+            }
+        }
+
         /// `to[..] = init + factor * sum of left[..] * right[..]`, or, without an initial value, adds to `to[..]`: returns 0 if it
         /// was computed, -1 if the generated loops have to do it, 1 after a panic: then a part may have been added.
         ///
@@ -98,106 +155,190 @@ macro_rules! product {
             slow: bool,
         ) -> i32 {
             // SAFETY: the caller's guarantee.
-            let (shape, init) =
-                unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
-            let small = are_small(&shape);
-            // Only what is added to a result has shifts.
-            let shifts = count_of(&shape.shifts);
-            if !small && !shape.pays(slow) || init.is_some() && shifts != 1 {
-                return -1;
-            }
-            // At the end of a thread, `gemm` may have lost its memory, and would panic.
-            if !small && L2_SLAB.try_with(|_| ()).is_err() {
-                return -1;
-            }
-            // A panic must not pass through the generated code.
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                // The parts depend only on sizes, and with them the blocks that are summed.
-                let shape = if !small && shifts * count_of(&shape.added) > 1 { shape.divided() } else { shape };
-                // One after the other: NOTE [Products that meet].
-                for shift in 0..shifts {
-                    let all = Matrices { to, left, right }.at(start(&shape.shifts, shift));
-                    let products = Products { shape: &shape, all, factor, init: init.copied() };
-                    match small {
-                        // SAFETY: the caller's guarantee.
-                        true => unsafe { products.compute_small() },
-                        false => products.compute_all(),
-                    }
-                }
-            }));
-            i32::from(done.is_err())
-        }
-
-        impl Products<'_, $t> {
-            /// Computes all sums.
-            fn compute_all(&self) {
-                let (n, work) = (count_of(&self.shape.batch), self.shape.work());
-                let each = work.saturating_mul(count_of(&self.shape.added));
-                if work >= MIN_SHARED_WORK && n < 4 * crate::threads::count() {
-                    (0..n).for_each(|i| self.compute(i, Parallelism::Rayon(0)));
-                } else if n.saturating_mul(each) >= MIN_SHARED_WORK {
-                    crate::threads::prepare();
-                    let chunk = (MIN_SHARED_WORK / 4 / each).max(1);
-                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| self.compute(i, Parallelism::None));
-                } else {
-                    (0..n).for_each(|i| self.compute(i, Parallelism::None));
-                }
-            }
-
-            /// Computes the sum number `i`.
-            fn compute(&self, i: usize, parallelism: Parallelism) {
-                let Shape { rows, columns, reduced, ref batch, ref added, .. } = *self.shape;
-                // A method call, so that closures capture the whole value.
-                let all = self.all.at(start(batch, i));
-                if let Some(init) = self.init.filter(|x| *x != 0.0) {
-                    for r in 0..rows.extent as isize {
-                        for c in 0..columns.extent as isize {
-                            // SAFETY: an element of the result.
-                            unsafe { all.to.offset(r * rows.strides[0] + c * columns.strides[0]).write(init) };
-                        }
-                    }
-                }
-                let (swap, dims, by) = oriented(rows, columns, reduced);
-                let part = |k: usize| all.at(start(added, k)).at(by);
-                let (n, together) = (count_of(added), packed::parts(&dims[2]));
-                let mut is_added = self.init != Some(0.0);
-                for first in (0..n).step_by(together) {
-                    let operands = |k| part(k).operands(swap);
-                    // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees.
-                    let packed = unsafe { Packed::new(dims, first..n.min(first + together), operands) };
-                    let ([rows, columns, reduced], [left, right]) = (packed.dims, packed.operands);
-                    // SAFETY: elements of the arrays or of their copies. If the result is read, it was written before.
-                    unsafe {
-                        $kernels::gemm::$t::get_gemm_fn()(
-                            rows.extent,
-                            columns.extent,
-                            reduced.extent,
-                            part(first).to,
-                            columns.strides[0],
-                            rows.strides[0],
-                            is_added,
-                            left,
-                            reduced.strides[1],
-                            rows.strides[1],
-                            right,
-                            columns.strides[2],
-                            reduced.strides[2],
-                            1.0,
-                            self.factor,
-                            false,
-                            false,
-                            false,
-                            parallelism,
-                        )
-                    };
-                    is_added = true;
-                }
+            unsafe {
+                let dims = std::slice::from_raw_parts(dims, count as usize);
+                compute(dims, Matrices { to, left, right }, factor, init.as_ref().copied(), slow)
             }
         }
     };
 }
 product!(product_f32 f32 gemm_f32);
 product!(product_f64 f64 gemm_f64);
+
+/// Computes products, and returns what the functions for generated code return.
+///
+/// # Safety
+/// As for these functions.
+unsafe fn compute<T: Kernels>(dims: &[Described], all: Matrices<T>, factor: T, init: Option<T>, slow: bool) -> i32 {
+    let mut shape = Shape::new(dims, Several::All);
+    if shape.work() < MIN_COPIED_WORK {
+        shape = Shape::new(dims, Several::None);
+    } else if shape.rows.extent.min(shape.columns.extent) < MIN_SIDE {
+        shape = Shape::new(dims, Several::Reduced);
+    }
+    let small = are_small(&shape);
+    // Only what is added to a result meets other products.
+    let meets = init.is_some() && dims.iter().any(|d| d[1] != 0 && d[2] != 1);
+    if !small && !shape.pays(slow) || meets {
+        return -1;
+    }
+    // At the end of a thread, `gemm` may have lost its memory, and would panic.
+    if !small && L2_SLAB.try_with(|_| ()).is_err() {
+        return -1;
+    }
+    // A panic must not pass through the generated code.
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // One after the other: NOTE [Products that meet].
+        for shift in 0..count_of(&shape.shifts) {
+            let products = Products { shape: &shape, all: all.at(start(&shape.shifts, shift)), factor, init };
+            match small {
+                // SAFETY: the caller's guarantee.
+                true => unsafe { products.compute_small() },
+                false => products.compute_all(),
+            }
+        }
+    }));
+    i32::from(done.is_err())
+}
+
+/// How the result and the operands are in memory: as a matrix with strides along its two sides, or [otherwise](copies).
+struct Layout([Result<[isize; 2], Places>; 3]);
+
+impl Layout {
+    fn new(shape: &Shape) -> Layout {
+        let to = Self::of([&shape.rows, &shape.columns], 0, Places::new);
+        Layout::with(shape, to)
+    }
+
+    /// The layout of the operands if the result has this one.
+    fn with(shape: &Shape, to: Result<[isize; 2], Places>) -> Layout {
+        let Shape { rows, columns, reduced, .. } = shape;
+        let strides = match &to {
+            Ok(strides) => *strides,
+            Err(places) => places.strides,
+        };
+        // The kernels read vectors along that side along which the results are closer together.
+        let swap = strides[1].abs() < strides[0].abs();
+        let along = |is_first: bool| {
+            move |sides: [&Side; 2], array| match is_first {
+                true => Places::along(true, sides, array),
+                false => Places::new(sides, array),
+            }
+        };
+        let left = Self::of([rows, reduced], 1, along(!swap));
+        let right = Self::of([columns, reduced], 2, along(swap));
+        Layout([to, left, right])
+    }
+
+    fn of(sides: [&Side; 2], array: usize, places: impl Fn([&Side; 2], usize) -> Places) -> Result<[isize; 2], Places> {
+        match sides.map(|side| side.stride(array)) {
+            [Some(a), Some(b)] => Ok([a, b]),
+            _ => Err(places(sides, array)),
+        }
+    }
+}
+
+impl<T: Kernels> Products<'_, T> {
+    /// Computes all sums.
+    fn compute_all(&self) {
+        let shape = self.shape;
+        let (n, work, added) = (count_of(&shape.batch), shape.work(), count_of(&shape.added));
+        let each = work.saturating_mul(added);
+        let layout = Layout::new(shape);
+        let one = |i: usize, by: Parallelism| {
+            self.sum(&layout, self.all.at(start(&shape.batch, i)), 0..added, self.init, by);
+        };
+        // Copies are made by one thread for each product.
+        let few = if layout.0.iter().all(Result::is_ok) { 4 } else { 1 } * crate::threads::count();
+        match shape.parts() {
+            1 if work >= MIN_SHARED_WORK && n < few => {
+                (0..n).for_each(|i| one(i, Parallelism::Rayon(0)));
+            }
+            1 if n.saturating_mul(each) >= MIN_SHARED_WORK => {
+                crate::threads::prepare();
+                let chunk = (MIN_SHARED_WORK / 4 / each).max(1);
+                (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one(i, Parallelism::None));
+            }
+            1 => (0..n).for_each(|i| one(i, Parallelism::None)),
+            parts => self.in_parts(parts),
+        }
+    }
+
+    /// Computes all sums, each in parts, which are then added in their order.
+    fn in_parts(&self, parts: usize) {
+        let shape = self.shape;
+        let (n, added) = (count_of(&shape.batch), count_of(&shape.added));
+        let places = shape.places_of_part();
+        let layout = Layout::with(shape, Ok(places.strides));
+        let part = |task: usize| {
+            let (i, k) = (task / parts, task % parts);
+            let mut sum = vec![T::default(); places.count()];
+            let all = Matrices { to: sum.as_mut_ptr(), ..self.all.at(start(&shape.batch, i)) };
+            let range = k * added / parts..(k + 1) * added / parts;
+            self.sum(&layout, all, range, Some(T::default()), Parallelism::None);
+            sum
+        };
+        crate::threads::prepare();
+        let sums: Vec<Vec<T>> = (0..n * parts).into_par_iter().map(part).collect();
+        for (i, sums) in sums.chunks(parts).enumerate() {
+            let to = self.all.at(start(&shape.batch, i)).to;
+            // SAFETY: elements of the result. They are read only if they have values.
+            unsafe {
+                if let Some(init) = self.init {
+                    places.fill(init, to);
+                }
+                sums.iter().for_each(|sum| places.add(sum, to));
+            }
+        }
+    }
+
+    /// Computes a sum of products: a range of those that are added. All matrices start where the first one does.
+    fn sum(&self, layout: &Layout, all: Matrices<T>, added: Range<usize>, init: Option<T>, parallelism: Parallelism) {
+        let shape = self.shape;
+        let [to, left, right] = &layout.0;
+        let mut is_added = init != Some(T::default());
+        if let Some(init) = init.filter(|_| is_added) {
+            // SAFETY: elements of the result.
+            unsafe { Places::new([&shape.rows, &shape.columns], 0).fill(init, all.to) };
+        }
+        let mut copies: [Vec<T>; 3] = [vec![], vec![], vec![]];
+        if let Err(places) = to {
+            copies[0].resize(places.count(), T::default());
+        }
+        for k in added {
+            let mut part = all.at(start(&shape.added, k));
+            let place = part.to;
+            if to.is_err() {
+                part.to = copies[0].as_mut_ptr();
+            }
+            for (of, operand, copy) in [(left, &mut part.left, 1), (right, &mut part.right, 2)] {
+                if let Err(places) = of {
+                    // SAFETY: the strides lead only to elements of the operand.
+                    unsafe { places.copy(*operand, &mut copies[copy]) };
+                    *operand = copies[copy].as_ptr();
+                }
+            }
+            let [to, left, right] = [to, left, right].map(|of| match of {
+                Ok(strides) => *strides,
+                Err(places) => places.strides,
+            });
+            let dim = |side: &Side, strides: [isize; 3]| Dim { extent: side.extent, strides, meets: false };
+            let rows = dim(&shape.rows, [to[0], left[0], 0]);
+            let columns = dim(&shape.columns, [to[1], 0, right[0]]);
+            let (swap, dims, by) = oriented(rows, columns, dim(&shape.reduced, [0, left[1], right[1]]));
+            let matrices = part.at(by);
+            let is_alone = layout.0[0].is_err();
+            // SAFETY: elements of the arrays or of their copies. If the result is read, it was written before.
+            unsafe {
+                T::gemm(dims, matrices.to, is_added && !is_alone, matrices.operands(swap), self.factor, parallelism);
+                if let Err(places) = &layout.0[0] {
+                    places.add(&copies[0], place);
+                }
+            }
+            is_added = true;
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -220,7 +361,7 @@ mod tests {
             [1, 0, 4, 1, 1 << 62, 0],
             [3, 0, 0, 0, 1, 1],
         ];
-        assert_eq!(count_of(&Shape::new(&dims).batch), 1 << 59);
+        assert_eq!(count_of(&Shape::new(&dims, Several::All).batch), 1 << 59);
         let mut to = [0.0; 4];
         // SAFETY: nothing is multiplied, so no element is read or written.
         let done =
@@ -351,6 +492,81 @@ mod tests {
         for (way, shape) in shapes.into_iter().flat_map(|s| (0..216).step_by(11).map(move |way| (way, s))) {
             for (added, forms) in [([3, 3], way), ([2, 40], way + 5), ([1, 2], way + 9)] {
                 sums_of_products(2, shape, added, [forms % 4, forms / 4 % 4], way);
+            }
+        }
+    }
+
+    /// Compares what is added to a result with the sum over all digits. Strides are not negative.
+    fn adds_all(dims: &[Described]) {
+        let size = |a: usize| 1 + dims.iter().map(|d| (d[2] - 1) * d[3 + a]).sum::<i64>();
+        let numbers = |a: usize, most: i64| (0..size(a)).map(|i| (i % most - 5) as f64).collect::<Vec<_>>();
+        let (left, right, mut to) = (numbers(1, 13), numbers(2, 11), numbers(0, 17));
+        let mut expected = to.clone();
+        for i in 0..dims.iter().map(|d| d[2]).product() {
+            let (mut rest, mut at) = (i, [0; 3]);
+            for d in dims.iter().rev() {
+                (0..3).for_each(|a| at[a] += rest % d[2] * d[3 + a]);
+                rest /= d[2];
+            }
+            let [to, l, r] = at.map(|at| at as usize);
+            expected[to] += 2.0 * left[l] * right[r];
+        }
+        let (count, null) = (dims.len() as i64, std::ptr::null());
+        // SAFETY: the strides stay within the three arrays.
+        let done = unsafe {
+            product_f64(dims.as_ptr(), count, to.as_mut_ptr(), left.as_ptr(), right.as_ptr(), 2.0, null, true)
+        };
+        assert_eq!(done, 0, "{dims:?}");
+        assert!(to == expected, "{dims:?}");
+    }
+
+    /// A convolution with channels first, and its derivatives by the weights and by the image: the product, the roles of its digits, and
+    /// the numbers of the groups that collide.
+    #[test]
+    fn convolutions_in_all_forms() {
+        // Images, channels of the result, its rows and columns, channels of the image, rows and columns of the weights.
+        let sizes = [
+            [40, 16, 8, 8, 8, 5, 5],
+            [64, 8, 24, 24, 1, 5, 5],
+            [3, 20, 7, 31, 5, 3, 2],
+            [1, 6, 40, 9, 33, 3, 3],
+            [17, 2, 13, 11, 3, 2, 4],
+            [2, 64, 6, 6, 64, 3, 3],
+        ];
+        for [n, o, h, w, c, k, l] in sizes {
+            for channels_last in [false, true] {
+                let (height, width) = (h + k - 1, w + l - 1);
+                // The strides of images, rows, columns and channels.
+                let places = |h: i64, w: i64, c: i64| match channels_last {
+                    true => [h * w * c, w * c, c, 1],
+                    false => [h * w * c, w, 1, h * w],
+                };
+                let (image, result) = (places(height, width, c), places(h, w, o));
+                let weight = if channels_last { [1, c * o * l, c * o, o] } else { [c * k * l, l, 1, k * l] };
+                // The strides in the result, the weights and the image.
+                let digits = [
+                    (n, [result[0], 0, image[0]]),
+                    (o, [result[3], weight[0], 0]),
+                    (h, [result[1], 0, image[1]]),
+                    (w, [result[2], 0, image[2]]),
+                    (c, [0, weight[3], image[3]]),
+                    (k, [0, weight[1], image[1]]),
+                    (l, [0, weight[2], image[2]]),
+                ];
+                // The value, the derivative by the weights, which the image and the adjoint of the result determine, and the
+                // derivative by the image.
+                for (order, roles, groups) in [
+                    ([0, 1, 2], [2, 1, 2, 2, 3, 3, 3], [0; 7]),
+                    ([1, 0, 2], [3, 1, 3, 3, 2, 2, 2], [0; 7]),
+                    ([2, 0, 1], [1, 3, 1, 1, 2, 2, 2], [0, 0, 1, 2, 0, 1, 2]),
+                ] {
+                    let described = |d: usize| {
+                        let (extent, strides) = digits[d];
+                        let [to, left, right] = order.map(|a| strides[a]);
+                        [roles[d], groups[d], extent, to, left, right]
+                    };
+                    adds_all(&[0, 1, 2, 3, 4, 5, 6].map(described));
+                }
             }
         }
     }

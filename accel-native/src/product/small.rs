@@ -3,7 +3,7 @@
 //! of the result stays in registers, and so are the other two extents if all three are equal. Rows whose numbers are adjacent are
 //! read and written as vectors.
 
-use super::shape::{Dim, Products, Shape, count_of, start};
+use super::shape::{Dim, Products, Shape, Side, count_of, start};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::{Add, Mul, Range};
@@ -16,7 +16,7 @@ const MIN_WORK: usize = 1 << 12;
 const TASK: usize = 1 << 15;
 
 /// The numbers of products.
-pub trait Number: Copy + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync {
+pub trait Number: Copy + Default + PartialEq + Add<Output = Self> + Mul<Output = Self> + Send + Sync {
     /// `self * x + sum`, rounded once.
     fn multiply_add(self, x: Self, sum: Self) -> Self;
 }
@@ -35,8 +35,8 @@ impl Number for f64 {
 
 /// Whether these are many small products.
 pub fn are_small(shape: &Shape) -> bool {
-    let is_small = |d: &Dim| (2..=LARGEST).contains(&d.extent);
-    [shape.rows, shape.columns, shape.reduced].iter().all(is_small) && shape.all_work() >= MIN_WORK
+    let is_small = |side: &&Side| (2..=LARGEST).contains(&side.extent) && side.only().is_some();
+    [&shape.rows, &shape.columns, &shape.reduced].iter().all(is_small) && shape.all_work() >= MIN_WORK
 }
 
 impl<T: Number> Products<'_, T> {
@@ -88,7 +88,10 @@ impl<T: Number> Task<'_, T> {
 
     #[inline(always)]
     fn compute<const FUSED: bool>(self) {
-        let Shape { rows, columns, reduced, .. } = *self.products.shape;
+        let Shape { rows, columns, reduced, .. } = self.products.shape;
+        let [Some(rows), Some(columns), Some(reduced)] = [rows, columns, reduced].map(Side::only) else {
+            unreachable!("a product that is not small")
+        };
         let swap = rows.strides[0].abs() < columns.strides[0].abs();
         let sides = match swap {
             true => [columns, rows, reduced].map(Dim::exchanged),
@@ -175,7 +178,7 @@ fn square(n: usize, sides: [Dim; 3]) -> [Dim; 3] {
 #[inline(always)]
 fn dense(n: usize) -> [Dim; 3] {
     let line = n as isize;
-    [[line, line, 0], [1, 0, 1], [0, 1, line]].map(|strides| Dim { extent: n, strides })
+    [[line, line, 0], [1, 0, 1], [0, 1, line]].map(|strides| Dim { extent: n, strides, meets: false })
 }
 
 /// `N` numbers with this distance, or adjacent ones.
