@@ -120,7 +120,7 @@ const UPDATES: Pass = Pass { name: "updates", run: |p, _| Ok(rewrite(p, &mut InP
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 /// Checks indices that are sums once for all elements.
-const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
+const HOIST: Pass = Pass { name: "hoist", run: |p, learned| Ok(hoist_checks(p, &learned.known)) };
 /// Decides once what is decided twice in a row, and computes matrices in the branches that sum them.
 const DECISIONS: Pass = Pass { name: "decisions", run: |p, _| Ok(rewrite(p, &mut Decisions)) };
 /// Computes values that depend on fewer indices as often as there are such indices.
@@ -143,7 +143,7 @@ const TRANSPOSE: Pass =
 /// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(compact(&rewrite(p, &mut ComputeOperands))) };
 /// Checks indices once for all elements, of arrays that were rows of lists.
-const STATES: Pass = Pass { name: "states", run: |p, _| Ok(hoist_checks_of_states(p)) };
+const STATES: Pass = Pass { name: "states", run: |p, learned| Ok(hoist_checks_of_states(p, &learned.known)) };
 /// Replaces lists of states by tapes. Nothing changes statements after it: NOTE [Lists that become tapes].
 const TAPES: Pass = Pass {
     name: "tapes",

@@ -1,6 +1,6 @@
 //! The extents of arrays that are constants of the program.
 
-use crate::kernel::{ArrayId, Block, IndexVec, Instr, Op, Program, ScalarFn, Trips, scan_extents};
+use crate::kernel::{ArrayId, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, Trips, scan_extents};
 use crate::optimize::facts::shape_analysis::InputExtents;
 use accel_core::ast::deep;
 use accel_core::repr::{MAX_EXTENT, Scalar, checked_size};
@@ -23,24 +23,43 @@ pub fn known_extents(program: &Program, given: &InputExtents) -> KnownExtents {
 
 /// The results of a scalar function of no arrays' elements, if they are possible extents.
 pub fn constants(code: &ScalarFn, known: &KnownExtents) -> Option<Vec<i64>> {
+    let of = |x| match x {
+        Some(Scalar::I64(n)) if (0..=MAX_EXTENT as i64).contains(&n) => Some(n),
+        _ => None,
+    };
+    results(code, known).into_iter().map(of).collect()
+}
+
+/// The results of a scalar function without parameters that are the same in every run.
+pub fn results(code: &ScalarFn, known: &KnownExtents) -> Vec<Option<Scalar>> {
     let mut values = HashMap::new();
-    for i in &code.instrs {
-        let (to, value) = match i {
-            Instr::Const(to, x) => (to, Some(*x)),
-            Instr::Extent(to, a, dim) => (to, known[*a].as_ref().and_then(|e| e.get(*dim)).map(|n| Scalar::I64(*n))),
-            Instr::Op2(to, op, a, b) => {
-                let both = values.get(a).zip(values.get(b));
-                (to, both.and_then(|(a, b): (&Scalar, &Scalar)| op.eval(*a, *b).ok()))
+    add_values(&code.instrs, known, &mut values);
+    code.results.iter().map(|r| values.get(r).copied()).collect()
+}
+
+/// Adds the values of instructions that are the same in every run.
+fn add_values(instrs: &[Instr], known: &KnownExtents, values: &mut HashMap<Reg, Scalar>) {
+    for i in instrs {
+        let of = |r: &Reg| values.get(r).copied();
+        let found = match i {
+            Instr::Const(to, x) => (*to, Some(*x)),
+            Instr::Extent(to, a, dim) => (*to, known[*a].as_ref().and_then(|e| e.get(*dim)).map(|n| Scalar::I64(*n))),
+            Instr::Op1(to, op, a) => (*to, of(a).and_then(|a| op.eval(a).ok())),
+            Instr::Op2(to, op, a, b) => (*to, of(a).zip(of(b)).and_then(|(a, b)| op.eval(a, b).ok())),
+            Instr::If { cond, then, otherwise, merge } => {
+                if let Some(Scalar::Bool(is_true)) = of(cond) {
+                    deep(|| add_values(if is_true { then } else { otherwise }, known, values));
+                    for (to, a, b) in merge {
+                        let value = values.get(if is_true { a } else { b }).copied();
+                        values.extend(value.map(|value| (*to, value)));
+                    }
+                }
+                continue;
             }
             _ => continue,
         };
-        values.extend(value.map(|value| (*to, value)));
+        values.extend(found.1.map(|value| (found.0, value)));
     }
-    let of = |r| match values.get(r) {
-        Some(Scalar::I64(n)) if (0..=MAX_EXTENT as i64).contains(n) => Some(*n),
-        _ => None,
-    };
-    code.results.iter().map(of).collect()
 }
 
 struct Analysis<'a> {

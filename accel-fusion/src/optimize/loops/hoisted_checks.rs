@@ -18,6 +18,8 @@
 //! its corners are those of the part. A part that is taken for larger than it is costs a search that finds nothing; none is taken
 //! for smaller.
 //!
+//! If all extents are known, so is whether a corner is outside, and then nothing is left to be checked in the run.
+//!
 //! Lists of a loop's states and copies of them keep the checks of their reads: they may become tapes, whose rows are arrays without
 //! checks (NOTE [Lists that become tapes]). What reads these arrays in other ways is checked before, too, when lists are tapes.
 //!
@@ -34,6 +36,8 @@ use crate::kernel::{
     ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, Stmt, arrays_read, index_vec, walk,
     walk_mut,
 };
+use crate::optimize::facts::known_extents::{KnownExtents, known_extents, results};
+use crate::optimize::facts::shape_analysis::InputExtents;
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num1, Num2, Op1, Op2};
 use accel_core::repr::{MAX_EXTENT, MAX_SIZE, Scalar, ScalarType};
@@ -46,20 +50,27 @@ const FACTORS: i64 = 1 << 12;
 const MOST: usize = 32;
 
 /// Checks indices that are sums once for all elements, but not those of lists.
-pub(crate) fn hoist_checks(program: &Program) -> Program {
-    hoist(program, &lists(&program.body))
+pub(crate) fn hoist_checks(program: &Program, given: &InputExtents) -> Program {
+    hoist(program, given, lists(&program.body))
 }
 
 /// The same after lists have become tapes, for the states that are left.
-pub(crate) fn hoist_checks_of_states(program: &Program) -> Program {
-    hoist(program, &BTreeSet::new())
+pub(crate) fn hoist_checks_of_states(program: &Program, given: &InputExtents) -> Program {
+    hoist(program, given, BTreeSet::new())
 }
 
-fn hoist(program: &Program, lists: &BTreeSet<ArrayId>) -> Program {
+fn hoist(program: &Program, given: &InputExtents, lists: BTreeSet<ArrayId>) -> Program {
+    let around = Around { lists, known: known_extents(program, given) };
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
-    program.body = block(&mut program, lists, body);
+    program.body = block(&mut program, &around, body);
     program
+}
+
+/// What is known about the arrays of a program.
+struct Around {
+    lists: BTreeSet<ArrayId>,
+    known: KnownExtents,
 }
 
 /// The lists of loops, their copies, and sums that begin with them.
@@ -85,18 +96,17 @@ fn lists(body: &Block) -> BTreeSet<ArrayId> {
     lists
 }
 
-fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Block {
+fn block(program: &mut Program, around: &Around, mut b: Block) -> Block {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
         // A strip has no place for a check between its statements.
         let blocks = if let Op::Strip { .. } = s.op { vec![] } else { s.op.blocks_mut() };
         for inner in blocks {
-            *inner = deep(|| block(program, lists, std::mem::take(inner)));
+            *inner = deep(|| block(program, around, std::mem::take(inner)));
         }
-        let guard = guard(program, lists, &s);
-        if let Some(op) = guard {
-            stmts.push(Stmt { op, site: s.site });
-            without_checks(&mut s.op, lists);
+        if let Some(guard) = guard(program, around, &s) {
+            stmts.extend(guard.map(|op| Stmt { op, site: s.site }));
+            without_checks(&mut s.op, &around.lists);
         }
         stmts.push(s);
     }
@@ -123,8 +133,8 @@ fn without_checks(op: &mut Op, lists: &BTreeSet<ArrayId>) {
     }
 }
 
-/// The statement that makes all checks of an operation, if it can be made.
-fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<Op> {
+/// The statement that makes all checks of an operation, if it can be made, and if it is not known that none fails.
+fn guard(program: &mut Program, Around { lists, known }: &Around, s: &Stmt) -> Option<Option<Op>> {
     let op = &s.op;
     let (extents, code) = match op {
         Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => (vec![extents], body.clone()),
@@ -148,11 +158,14 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<O
     }
     let space = Space { extents, flat, constants, checks, others, is_stored: matches!(op, Op::Loop { .. }) };
     let cond = space.is_a_corner_outside();
+    if results(&cond, known) == [Some(Scalar::Bool(false))] {
+        return Some(None);
+    }
     let body = space.first_failure(program, &code);
     let found = program.arrays.push(ArrayInfo { rank: 0, columns: vec![ScalarType::I64] });
     let search = Op::Loop { to: vec![found], extents: ScalarFn::default(), body };
     let then = Block { stmts: vec![Stmt { op: search, site: s.site }] };
-    Some(Op::If { to: vec![], cond, then: (then, vec![]), otherwise: (Block::default(), vec![]) })
+    Some(Some(Op::If { to: vec![], cond, then: (then, vec![]), otherwise: (Block::default(), vec![]) }))
 }
 
 /// The scalar function of a permutation that keeps all elements. It reads the defaults at the target: the target is checked as
