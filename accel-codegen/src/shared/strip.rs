@@ -20,7 +20,7 @@ use crate::nest::verify::verify;
 use crate::text::arrays::uses;
 use crate::text::names::{elements, index, names, position, position_in_strip};
 use crate::text::primitives;
-use crate::text::types::in_memory;
+use crate::text::types::{in_memory, in_staging};
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, walk};
@@ -159,6 +159,11 @@ impl<'a> Strip<'a> {
         w.line(format!("const i64 lanes = {lanes};"));
     }
 
+    /// The type of a column in the strip's working memory.
+    fn in_scratch(&self, a: ArrayId, t: ScalarType) -> ScalarType {
+        if self.staged.contains(&a) { in_staging(t) } else { in_memory(t) }
+    }
+
     /// The size of a column in the strip's working memory, in bytes.
     fn room(&self, a: ArrayId, t: ScalarType) -> String {
         let is_staged = self.staged.contains(&a);
@@ -167,7 +172,7 @@ impl<'a> Strip<'a> {
             Some(_) => LANES.to_string(),
             None => "lanes".into(),
         };
-        format!("room(times({}, {positions} * sizeof({t})))", self.inner_size(a))
+        format!("room(times({}, {positions} * sizeof({})))", self.inner_size(a), self.in_scratch(a, t))
     }
 
     /// The size of a column of a total, in bytes.
@@ -232,11 +237,8 @@ impl<'a> Strip<'a> {
         w.line("char *scratch = task->state[0], *partial = task->state[1];");
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
-                w.line(format!(
-                    "{} *restrict const s{a}_{c} = (void *)scratch; scratch += {};",
-                    in_memory(*t),
-                    self.room(a, *t)
-                ));
+                let (held, room) = (self.in_scratch(a, *t), self.room(a, *t));
+                w.line(format!("{held} *restrict const s{a}_{c} = (void *)scratch; scratch += {room};"));
             }
         }
         for a in self.rows.iter().filter(|a| self.to.contains(a)) {
@@ -272,6 +274,7 @@ impl<'a> Strip<'a> {
         self.positions(w, &LANES.to_string(), |w| {
             self.staged.iter().for_each(|a| self.stage(w, *a));
             w.lanes.arrays = self.held().collect();
+            w.lanes.staged.clone_from(&self.staged);
             for (role, op, site) in &self.body {
                 w.site = *site;
                 w.lanes.position = elementwise(*role, op).1;

@@ -36,7 +36,7 @@ fn in_groups(strip: &Strip, w: &mut Writer) {
         for (role, op, site) in &strip.body {
             w.site = *site;
             let (position, a) = (elementwise(*role, op).1, op.defines()[0]);
-            w.lanes = Lanes { arrays: arrays.clone(), position, in_rows: false };
+            w.lanes = Lanes { arrays: arrays.clone(), position, ..Lanes::default() };
             if matches!(op, Op::Loop { .. }) || *role == Role::Total && strip.rank(a) == 0 {
                 strip.statement(w, *role, op);
                 continue;

@@ -1,7 +1,7 @@
 //! Writes outlined code as functions: NOTE [Outlined functions].
 
 use super::outlined::Outlined;
-use super::types::in_memory;
+use super::types::{in_memory, in_staging};
 use super::writer::Writer;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
@@ -52,8 +52,9 @@ impl Writer<'_> {
             add("const int l".into(), "l".into());
         }
         for (a, c) in &outlined.in_strip {
-            let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());
-            add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
+            let is_staged = self.lanes.staged.contains(a);
+            let held = if is_staged { in_staging } else { in_memory }(self.program.arrays[*a].columns[*c]);
+            add(format!("const {}{held} *s{a}_{c}", self.global()), format!("s{a}_{c}"));
         }
         for (a, c) in &outlined.sums {
             let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());

@@ -25,6 +25,15 @@ pub fn in_memory(t: ScalarType) -> ScalarType {
     if t == ScalarType::Bool { ScalarType::U8 } else { t }
 }
 
+/// The type of a scalar in the working memory of a strip, to which it is copied from an array: see NOTE [Bytes beside numbers].
+pub fn in_staging(t: ScalarType) -> ScalarType {
+    match t {
+        ScalarType::Bool | ScalarType::U8 => ScalarType::U32,
+        ScalarType::I8 => ScalarType::I32,
+        t => t,
+    }
+}
+
 pub fn is_signed(t: ScalarType) -> bool {
     matches!(t, ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64)
 }

@@ -57,6 +57,8 @@ pub enum Scope {
 /// column of array 3.
 pub struct Lanes {
     pub arrays: BTreeSet<ArrayId>,
+    /// Those among them that are copies of arrays from outside.
+    pub staged: BTreeSet<ArrayId>,
     /// The register with the position. A read whose index begins with it reads from the strip, at position `l`.
     pub position: Reg,
     /// Whether the strip executes one position at a time: NOTE [Strips of long rows].
@@ -65,7 +67,7 @@ pub struct Lanes {
 
 impl Default for Lanes {
     fn default() -> Self {
-        Lanes { arrays: BTreeSet::new(), position: Reg::NONE, in_rows: false }
+        Lanes { arrays: BTreeSet::new(), staged: BTreeSet::new(), position: Reg::NONE, in_rows: false }
     }
 }
 

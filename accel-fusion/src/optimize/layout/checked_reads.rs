@@ -3,7 +3,7 @@
 //! NOTE [Checked reads apart]: `exp(a[g[i]])` has to check each index before it goes on. A loop with such a check is computed one element after the
 //! other, and then the exponential function, too, takes the time of a vector of them. So `x[i] = a[g[i]]` becomes a loop of its own, and the statement
 //! reads `x[i]`. Where the indices are elements of an array that is read at all indices of the statement, this takes no more memory than there is, and
-//! strips keep it in the cache. Strips that read bytes, such as a mask, are not computed in vectors, so there it would only be one more loop.
+//! strips keep it in the cache.
 
 use super::functions_of_arrays::function;
 use crate::kernel::builder::joined;
@@ -36,7 +36,7 @@ impl Rule for Apart {
 
 /// Reads before a statement what its elements read, where they call a function.
 fn apart(place: &mut Place, extents: &[&ScalarFn], code: &mut ScalarFn, site: SiteId, before: &mut Vec<Stmt>) {
-    if code.params == 0 || !calls(code) || code.reads_bytes() {
+    if code.params == 0 || !calls(code) {
         return;
     }
     let params: Vec<Reg> = code.param_regs().collect();
