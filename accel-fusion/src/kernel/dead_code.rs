@@ -4,9 +4,10 @@ use super::builder::renamed;
 use super::ids::{ArrayId, Reg};
 use super::ir::{ArrayInfo, Block, Instr, Op, Program, ScalarFn};
 use super::uses::arrays_mentioned;
+use super::walk::walk;
 use accel_core::ast::deep;
 use index_vec::{IndexVec, index_vec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The scalar function that computes only some of the results of `body`.
 pub fn restricted_to(body: &ScalarFn, results: Vec<Reg>) -> ScalarFn {
@@ -177,6 +178,63 @@ impl Effects {
     }
 }
 
+/// Drops the parts of the state of a loop on which neither its end nor what is live depends. They may depend on each other, as a sum
+/// that nobody reads depends on itself: forward mode carries values beside tangents, and of the primal loop of a gradient, often only
+/// its lists are needed.
+fn drop_states(
+    state: &mut Vec<(Reg, Reg)>,
+    next: &mut Vec<Reg>,
+    continues: Reg,
+    lists: &[(Reg, Reg)],
+    code: [&[Instr]; 2],
+    live: &Live,
+) {
+    if state.iter().all(|s| live.contains(&s.0)) {
+        return;
+    }
+    let mut depends: BTreeMap<Reg, Vec<Reg>> = BTreeMap::new();
+    let mut needed: Vec<Reg> = std::iter::once(continues).chain(lists.iter().map(|l| l.1)).collect();
+    let all = || code.into_iter().flat_map(walk);
+    let emits = all().any(|i| matches!(i, Instr::Emit { .. }));
+    for i in all() {
+        match i {
+            Instr::If { cond, merge, .. } => {
+                needed.extend(emits.then_some(*cond));
+                depends.extend(merge.iter().map(|(to, a, b)| (*to, vec![*cond, *a, *b])));
+            }
+            Instr::While { state, continues, next, lists, .. } => {
+                needed.extend(emits.then_some(*continues));
+                depends.extend(state.iter().zip(next).map(|((to, init), next)| (*to, vec![*init, *next, *continues])));
+                depends.extend(lists.iter().map(|(to, value)| (*to, vec![*value, *continues])));
+            }
+            i => {
+                let mut used = BTreeSet::new();
+                i.uses(&mut used);
+                if matches!(i, Instr::Emit { .. }) {
+                    needed.extend(used);
+                } else {
+                    depends.extend(i.sets().iter().map(|to| (*to, used.iter().copied().collect())));
+                }
+            }
+        }
+    }
+    depends.extend(state.iter().zip(&*next).map(|((to, _), next)| (*to, vec![*next])));
+    needed.extend(state.iter().map(|s| s.0).filter(|to| live.contains(to)));
+    let mut found = BTreeSet::new();
+    while let Some(r) = needed.pop() {
+        if found.insert(r) {
+            needed.extend(depends.get(&r).into_iter().flatten());
+        }
+    }
+    // A loop that goes on whatever its state is has no text without one.
+    if !state.iter().any(|s| found.contains(&s.0)) {
+        return;
+    }
+    let mut parts: Vec<_> = state.drain(..).zip(next.drain(..)).collect();
+    parts.retain(|((to, _), _)| found.contains(to));
+    (*state, *next) = parts.into_iter().unzip();
+}
+
 /// Drops the instructions that set no live register and add to no sum. `live` is the set after the instructions, and
 /// becomes the set before them.
 fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, effects: &mut Effects) {
@@ -197,7 +255,7 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, effects: &mut Effects) 
             Instr::While { state, cond, continues, body, next, lists } => {
                 lists.retain(|l| live.contains(&l.0));
                 live.extend(lists.iter().map(|l| l.1));
-                // The whole state stays live: loops do not lose parts of their state here.
+                drop_states(state, next, *continues, lists, [&*cond, &*body], live);
                 live.extend(next.iter().copied());
                 live.extend([*continues]);
                 live.extend(state.iter().map(|s| s.0));

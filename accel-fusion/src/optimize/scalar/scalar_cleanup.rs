@@ -153,6 +153,8 @@ struct Cleaner<'a> {
     uses: Vec<ArrayUse>,
     /// The number of instructions so far that add to sums.
     emitted: usize,
+    /// The lists of states that change by a constant in each step: their first element, and this constant.
+    progressions: HashMap<Reg, (Poly, i64)>,
 }
 
 impl<'a> Cleaner<'a> {
@@ -182,6 +184,7 @@ impl<'a> Cleaner<'a> {
             varying: None,
             uses: vec![],
             emitted: 0,
+            progressions: HashMap::new(),
         }
     }
 
@@ -386,9 +389,11 @@ impl<'a> Cleaner<'a> {
                 self.emit(Instr::Emit { to: *to, index, values, site: *site, inside });
             }
             Instr::Get { to, list, at } => {
-                let r = self.reg(code.types[*to], None);
-                self.emit(Instr::Get { to: r, list: map[*list], at: map[*at] });
-                map[*to] = r;
+                map[*to] = self.progression_at(map[*list], map[*at]).unwrap_or_else(|| {
+                    let r = self.reg(code.types[*to], None);
+                    self.emit(Instr::Get { to: r, list: map[*list], at: map[*at] });
+                    r
+                });
             }
             Instr::While { state, cond, continues, body, next, lists } => {
                 if let Some(steps) = few_steps(instr, |r| *self.constants.get(map[r])?) {
@@ -407,13 +412,36 @@ impl<'a> Cleaner<'a> {
                     map[to] = self.reg(code.types[to], None);
                     (map[to], value)
                 });
-                let lists = listed.collect();
+                let lists: Vec<_> = listed.collect();
                 self.loops -= 1;
                 self.numbers.close_loop();
-                let next = next.iter().map(|r| map[*r]).collect();
+                let next: Vec<Reg> = next.iter().map(|r| map[*r]).collect();
+                self.find_progressions(&new, &next, &lists);
                 self.emit(Instr::While { state: new, cond, continues, body, next, lists });
             }
         }
+    }
+
+    /// NOTE [Lists of progressions]: the dual of a loop reads the states before its steps from a list. A counter need not be
+    /// stored there: its element `k` is `init + k * step`. A loop whose lists are all of this kind needs no memory.
+    fn find_progressions(&mut self, state: &[(Reg, Reg)], next: &[Reg], lists: &[(Reg, Reg)]) {
+        for (list, value) in lists {
+            let Some(k) = state.iter().position(|(r, _)| r == value) else { continue };
+            let [Some(init), Some(before), Some(after)] = [state[k].1, *value, next[k]].map(|r| self.polys[r].clone())
+            else {
+                continue;
+            };
+            if let Some(step) = after.plus(&before, -1).as_constant() {
+                self.progressions.insert(*list, (init, step));
+            }
+        }
+    }
+
+    /// The element of a list at this place, if the list is a progression.
+    fn progression_at(&mut self, list: Reg, at: Reg) -> Option<Reg> {
+        let (init, step) = self.progressions.get(&list)?;
+        let element = init.plus(self.polys[at].as_ref()?, *step);
+        Some(self.integer(&element))
     }
 
     /// Executes this number of steps of a loop one after the other: NOTE [Loops of few steps].
