@@ -4,6 +4,7 @@ use super::shared_kernels::{Member, Shared, renamed};
 use super::translation_units::{Function, Head, Name, operation};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
+use crate::c::scalar_loops::in_row;
 use crate::cost_model::COMPILED;
 use crate::shared::accumulate::Accumulate;
 use crate::shared::interchanged_reduce::{columns_nest, in_columns};
@@ -81,9 +82,17 @@ impl<'a> Kernels<'a> {
                         w.aliased = s.aliased();
                         w.elements_in_lanes(&name, to, rank, &function)
                     });
+                    let row = in_row(&function).map(|of_row| {
+                        let name = format!("row_{}", s.number);
+                        self.inner(s, |w| {
+                            w.aliased = s.aliased();
+                            w.elements_in_lanes(&name, to, rank, &of_row)
+                        });
+                        name
+                    });
                     return self.function(s, "", |w| {
                         w.aliased = s.aliased();
-                        w.elements_by_lanes(&name, to, rank, &function);
+                        w.elements_by_lanes(&name, row.as_deref(), to, rank, &function);
                     });
                 }
                 self.function(s, "", |w| {

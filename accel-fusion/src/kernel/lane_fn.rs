@@ -19,6 +19,10 @@
 //! such loop has more lanes than vectors need. When half of them have ended, their results are stored, and the others move together.
 //! This is not possible if an element can fail, since results would be there already, or if steps add to lists.
 //!
+//! NOTE [Lanes of a row]: the elements of a vector mostly lie in one row. Then all indices but the innermost one are uniform, and so is
+//! what is read by them alone: an element is read once instead of once in each lane. If there are such reads, the function is
+//! written twice, for lanes in one row and for any lanes.
+//!
 //! If an element fails, for example at an index outside of an array, the function gives up, and its caller computes one
 //! element after the other: the error is that of the first element that fails. It also gives up if a list gets long:
 //! the lists of all lanes do not fit into caches, and need the memory of many elements instead of one.
@@ -79,6 +83,16 @@ impl<'a> LaneFn<'a> {
     pub fn of_branches(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
         let profits = !code.has_loop() && code.instrs.iter().any(is_nest);
         profits.then(|| LaneFn::new(code, params))?
+    }
+
+    /// The function for lanes that differ only in the last parameter. Returns nothing if they would not share what they read: NOTE
+    /// [Lanes of a row].
+    pub fn in_row(&self) -> Option<Self> {
+        let last = self.code.param_regs().last()?;
+        let row = LaneFn::new(self.code, BTreeSet::from([last]))?;
+        let is_shared = |r: &Reg| self.varying.contains(r) && !row.varying.contains(r);
+        let shares = |i: &Instr| matches!(i, Instr::Read { to, .. } if to.iter().any(is_shared));
+        walk(&self.code.instrs).any(shares).then_some(row)
     }
 
     fn new(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
