@@ -5,13 +5,16 @@ use super::outlined::DEEPEST;
 use super::writer::{Scope, Writer};
 use crate::analysis::fault;
 use crate::cost_model::LANES;
+use crate::text::dialect::Dialect;
 use crate::text::primitives;
 use accel_core::ast::deep;
+use accel_core::repr::op::{Float2, Op2};
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 
 impl<'a> Writer<'a> {
     /// Computes `code` from the values `args`, and assigns its results to `to`.
     pub fn code(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
+        let outer = std::mem::replace(&mut self.jumps, code.can_fail() || code.has_loop());
         self.braces("", |w| {
             for (r, arg) in args.iter().enumerate().take(code.params) {
                 w.line(format!("const {} r{r} = {arg};", code.types[r]));
@@ -21,6 +24,7 @@ impl<'a> Writer<'a> {
                 w.line(format!("{to} = r{r};"));
             }
         });
+        self.jumps = outer;
     }
 
     /// Writes instructions whose operands are in registers already.
@@ -81,7 +85,13 @@ impl<'a> Writer<'a> {
                         divisor = format!("(r{b} == 0 ? 1 : r{b})");
                     }
                 }
-                let value = primitives::op2(self.declarations, *op, t, &format!("r{a}"), &divisor);
+                let a = format!("r{a}");
+                let value = match (op, self.declarations.dialect) {
+                    (Op2::Float(Float2::StrongMul), Dialect::C) if self.jumps => {
+                        primitives::strong_product(self.declarations, t, &a, &divisor)
+                    }
+                    _ => primitives::op2(self.declarations, *op, t, &a, &divisor),
+                };
                 self.set(code, *to, value);
             }
             Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),

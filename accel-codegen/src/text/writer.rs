@@ -29,6 +29,8 @@ pub struct Writer<'a> {
     pub scope: Scope,
     /// Whether the lanes leave their loop one after the other: `some` of them are left.
     pub leaving: bool,
+    /// Whether the function that is written has checks or loops, so that compilers compute one element after the other.
+    pub jumps: bool,
     /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
     /// What the function needs from outside if it is outlined: NOTE [Outlined functions].
@@ -84,6 +86,7 @@ impl<'a> Writer<'a> {
             lanes: Lanes::default(),
             scope: Scope::Element,
             leaving: false,
+            jumps: false,
             params: Params::default(),
             outlined: None,
             alone: false,
