@@ -46,16 +46,14 @@ pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
 
 /// Combines all elements of an index space row by row. The elements are scalars. Returns whether this is possible.
 pub fn total_by_rows(pass: &mut Pass, to: ArrayId, all: &[Poly], total: NewReduction, site: SiteId) -> bool {
-    // Rows without elements need no memory, however many there are, but their sums would. And if there are no rows, nothing
-    // may be computed for one of them.
-    let has_elements = |pass: &mut Pass, assume| {
-        all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, Ranges::default(), assume))
-    };
-    if total.monoid.is_none() || !has_elements(pass, false) {
-        return false;
-    }
-    has_elements(pass, true);
-    by_rows(pass, to, all, total, site)
+    total.monoid.is_some() && have_elements(pass, all) && by_rows(pass, to, all, total, site)
+}
+
+/// Whether an index space has elements, which may be assumed: only then its rows are combined one by one. Rows without elements need no
+/// memory, however many there are, but their sums would. And if there are no rows, nothing may be computed for one of them.
+pub fn have_elements(pass: &mut Pass, all: &[Poly]) -> bool {
+    let mut have = |assume| all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, Ranges::default(), assume));
+    have(false) && have(true)
 }
 
 fn by_rows(pass: &mut Pass, to: ArrayId, all: &[Poly], total: NewReduction, site: SiteId) -> bool {

@@ -38,9 +38,10 @@
 
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
-use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reduction, Reg, ScalarFn, SiteId, walk, walk_mut};
 use crate::optimize::facts::poly::{Poly, Sym};
 use crate::optimize::facts::shape_analysis::{Inequality, Node, Premises, Ranges};
+use crate::optimize::facts::strided_product::StridedProduct;
 use crate::optimize::fuse::fused_program::{NewReduction, Pass, Permute};
 use crate::optimize::fuse::reshapes;
 use crate::optimize::fuse::rewrites::{SCATTER, SCATTERED_PRODUCTS};
@@ -50,6 +51,9 @@ use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Agreement, MAX_EXTENT, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The least length of rows that are summed apart: NOTE [Sums in groups]. Chosen: shorter ones are not much fewer.
+const LONG_ROWS: i64 = 32;
 
 /// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`, for all indices of the source but those of an edge.
 struct TargetDim {
@@ -553,6 +557,7 @@ fn totals(
     let facts = &mut pass.facts;
     let product = |n: Poly, k: &usize| facts.product_of_extents(&n, &p.source[*k]).filter(|n| facts.is_known(n));
     let Some(len) = summed.iter().try_fold(Poly::constant(1), product) else { return false };
+    let first = init.clone();
     let mut b = Builder::new(&[]);
     let results = init.into_iter().map(|x| b.constant(x)).collect();
     let init = b.finish(results);
@@ -568,9 +573,53 @@ fn totals(
     let extents: Vec<ScalarFn> =
         summed.iter().map(|k| code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k]))).collect();
     let element = in_order(p, params, Some((summed, &extents)));
-    let rows = NewReduction { element, init, op: p.comb.clone(), monoid: p.monoid };
-    pass.reduce(to, params.iter().map(|k| p.source[*k].clone()).collect(), len, rows, site);
+    let n = code_of(&mut pass.facts, std::slice::from_ref(&len));
+    let rows = Reduction { len: n, element, init: Some(init), op: p.comb.clone(), monoid: p.monoid };
+    if let Some(group) = last_group(pass, p, params, summed, &rows) {
+        return in_groups(pass, p, to, params, summed.split_at(group), first, site);
+    }
+    let dims = params.iter().map(|k| p.source[*k].clone()).collect();
+    let Reduction { element, init: Some(init), op, monoid, .. } = rows else { return false };
+    pass.reduce(to, dims, len, NewReduction { element, init, op, monoid }, site);
     true
+}
+
+/// NOTE [Sums in groups]: the derivative by a bias sums over the images, the rows and the columns of an array, but not over its channels. As
+/// one index, these dimensions are digits that each element divides for, and no vector has neighbours. The rows and columns
+/// follow each other, so their sums are those of long rows without gaps. A second, short reduction sums these. Strided products have no
+/// need of this: their library takes digits.
+///
+/// Where the last group of summed dimensions that follow each other begins, if it is not the only one and may be long.
+fn last_group(pass: &mut Pass, p: &Permute, params: &[usize], summed: &[usize], rows: &Reduction) -> Option<usize> {
+    let first = (1..summed.len()).rev().find(|k| summed[*k] != summed[*k - 1] + 1)?;
+    let len = summed[first..].iter().try_fold(Poly::constant(1), |n, k| n.times(&p.source[*k]))?;
+    let is_short = len.as_constant().is_some_and(|n| n < LONG_ROWS);
+    let is_product = || StridedProduct::terms_of_rows(params.len(), rows).is_some();
+    (rows.float_sum().is_some() && !is_short && !is_product() && reshapes::have_elements(pass, &p.source))
+        .then_some(first)
+}
+
+/// Emits the sums over the last group of dimensions, and then those over the others.
+fn in_groups(
+    pass: &mut Pass,
+    p: &Permute,
+    to: ArrayId,
+    params: &[usize],
+    (outer, inner): (&[usize], &[usize]),
+    init: Vec<Scalar>,
+    site: SiteId,
+) -> bool {
+    let kept = [params, outer].concat();
+    let dims: Vec<Poly> = kept.iter().map(|k| p.source[*k].clone()).collect();
+    let columns = pass.program.arrays[p.to].columns.clone();
+    let sums = pass.array(ArrayInfo { rank: kept.len(), columns: columns.clone() }, dims.clone());
+    // A sum that begins with 0 is never -0, so its parts can begin with 0, too.
+    let parts =
+        init.iter().zip(&columns).map(|(x, t)| if *x == t.zero() { *x } else { Monoid::Sum.neutral(*t) }).collect();
+    let element = read(sums, kept.len(), &columns, site);
+    let of_sums = Permute { source: dims, element: &element, ..p.clone() };
+    let [params, outer] = [0..params.len(), params.len()..kept.len()].map(|range| range.collect::<Vec<_>>());
+    totals(pass, p, sums, &kept, inner, parts, site) && totals(pass, &of_sums, to, &params, &outer, init, site)
 }
 
 /// From an index within bounds to the element of an array.
