@@ -206,17 +206,19 @@ struct Layout([Result<[isize; 2], Places>; 3]);
 
 impl Layout {
     fn new(shape: &Shape) -> Layout {
-        let to = Self::of([&shape.rows, &shape.columns], 0, Places::new);
+        let sides = [&shape.rows, &shape.columns];
+        // Two numbers of one product may have the same place in the result, whatever its strides are.
+        let to = match sides.iter().all(|side| side.meets()) {
+            true => Err(Places::new(sides, 0)),
+            false => Self::of(sides, 0, Places::new),
+        };
         Layout::with(shape, to)
     }
 
     /// The layout of the operands if the result has this one.
     fn with(shape: &Shape, to: Result<[isize; 2], Places>) -> Layout {
         let Shape { rows, columns, reduced, .. } = shape;
-        let strides = match &to {
-            Ok(strides) => *strides,
-            Err(places) => places.strides,
-        };
+        let strides = strides(&to);
         // The kernels read vectors along that side along which the results are closer together.
         let swap = strides[1].abs() < strides[0].abs();
         let along = |is_first: bool| {
@@ -235,6 +237,14 @@ impl Layout {
             [Some(a), Some(b)] => Ok([a, b]),
             _ => Err(places(sides, array)),
         }
+    }
+}
+
+/// The strides of a matrix, or of its copy.
+fn strides(of: &Result<[isize; 2], Places>) -> [isize; 2] {
+    match of {
+        Ok(strides) => *strides,
+        Err(places) => places.strides,
     }
 }
 
@@ -301,13 +311,18 @@ impl<T: Kernels> Products<'_, T> {
             // SAFETY: elements of the result.
             unsafe { Places::new([&shape.rows, &shape.columns], 0).fill(init, all.to) };
         }
+        let dim = |side: &Side, strides: [isize; 3]| Dim { extent: side.extent, strides, meets: false };
+        let [s, l, r] = [to, left, right].map(strides);
+        let rows = dim(&shape.rows, [s[0], l[0], 0]);
+        let columns = dim(&shape.columns, [s[1], 0, r[0]]);
+        let (swap, dims, by) = oriented(rows, columns, dim(&shape.reduced, [0, l[1], r[1]]));
         let mut copies: [Vec<T>; 3] = [vec![], vec![], vec![]];
         if let Err(places) = to {
             copies[0].resize(places.count(), T::default());
         }
         for k in added {
-            let mut part = all.at(start(&shape.added, k));
-            let place = part.to;
+            let place = all.at(start(&shape.added, k));
+            let mut part = place;
             if to.is_err() {
                 part.to = copies[0].as_mut_ptr();
             }
@@ -318,21 +333,13 @@ impl<T: Kernels> Products<'_, T> {
                     *operand = copies[copy].as_ptr();
                 }
             }
-            let [to, left, right] = [to, left, right].map(|of| match of {
-                Ok(strides) => *strides,
-                Err(places) => places.strides,
-            });
-            let dim = |side: &Side, strides: [isize; 3]| Dim { extent: side.extent, strides, meets: false };
-            let rows = dim(&shape.rows, [to[0], left[0], 0]);
-            let columns = dim(&shape.columns, [to[1], 0, right[0]]);
-            let (swap, dims, by) = oriented(rows, columns, dim(&shape.reduced, [0, left[1], right[1]]));
             let matrices = part.at(by);
-            let is_alone = layout.0[0].is_err();
             // SAFETY: elements of the arrays or of their copies. If the result is read, it was written before.
             unsafe {
-                T::gemm(dims, matrices.to, is_added && !is_alone, matrices.operands(swap), self.factor, parallelism);
-                if let Err(places) = &layout.0[0] {
-                    places.add(&copies[0], place);
+                let adds = is_added && to.is_ok();
+                T::gemm(dims, matrices.to, adds, matrices.operands(swap), self.factor, parallelism);
+                if let Err(places) = to {
+                    places.add(&copies[0], place.to);
                 }
             }
             is_added = true;
@@ -532,6 +539,10 @@ mod tests {
             [1, 6, 40, 9, 33, 3, 3],
             [17, 2, 13, 11, 3, 2, 4],
             [2, 64, 6, 6, 64, 3, 3],
+            // Rows and columns of weights meet rows and columns of the image in a product that has strides along both sides.
+            [20, 16, 1, 64, 1, 1, 9],
+            [3, 16, 50, 1, 1, 9, 1],
+            [17, 32, 1, 9, 2, 1, 40],
         ];
         for [n, o, h, w, c, k, l] in sizes {
             for channels_last in [false, true] {
@@ -569,5 +580,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// `to[i + j] += left[i, k] * right[j, k]` has a stride along `i` and along `j`, but is no matrix.
+    #[test]
+    fn numbers_of_a_product_that_meet_are_added_apart() {
+        let dims = [[0, 0, 20, 72, 64 * 16, 9 * 16], [1, 1, 64, 1, 16, 0], [2, 1, 9, 1, 0, 16], [3, 0, 16, 0, 1, 1]];
+        let Layout([to, left, right]) = Layout::new(&Shape::new(&dims, Several::All));
+        assert!(to.is_err() && left.is_ok() && right.is_ok());
+        adds_all(&dims);
     }
 }

@@ -117,6 +117,11 @@ impl Side {
         (0..self.extent).map(|i| start(&self.dims, i)[array]).collect()
     }
 
+    /// Whether products along this side meet others.
+    pub fn meets(&self) -> bool {
+        self.dims.iter().any(|d| d.meets)
+    }
+
     /// How many neighbours of an array follow each other along this side.
     pub fn run(&self, array: usize) -> usize {
         self.dims.last().filter(|d| d.strides[array] == 1).map_or(1, |d| d.extent)
