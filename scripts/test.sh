@@ -174,7 +174,7 @@ awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-
 [ -z "$left_out" ] || echo "LEFT OUT: $left_out"
 if [ -e "$logs/new" ]; then
   echo "NEW SEEDS FAIL: a mistake that was there before, perhaps. ACCEL_REVISION=$revision ACCEL_RANDOM_SEED=$seed scripts/test.sh repeats it:"
-  grep -ahE '^test .* FAILED|panicked at|with ACCEL_RANDOM_SEED=' "$logs/new.log" | head -n 20
+  grep -ahE '^test .* FAILED|panicked at|with ACCEL_RANDOM_SEED=|\(signal: ' "$logs/new.log" | head -n 20 || true
 fi
 if [ "$opencl" = no ] && [ "$SECONDS" -gt 3600 ]; then
   echo "scripts/test.sh: the tests took $((SECONDS / 60)) minutes, more than the 60 that they may take" >&2

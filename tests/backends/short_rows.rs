@@ -277,3 +277,25 @@ fn scans() {
     });
     check(&pairs, 1, |n, m| matrix(1, n, m));
 }
+
+/// Arrays of a few numbers are on the stack, one after the other, and rows of 12 numbers are written in vectors of two widths: NOTE
+/// [Arrays on the stack] of `accel-codegen`.
+#[test]
+fn rows_beside_bytes_on_the_stack() {
+    for (n, m) in [3, 6, 7].into_iter().flat_map(|n| [1, 3, 6, 7, 10, 14].map(|m| (n, m))) {
+        // Another number, another program: so each is compiled for these extents.
+        let number = (n * 100 + m) as i64;
+        let program = afun(move |bytes: Acc<Vector<u8>>, x: Acc<Matrix<i64>>| {
+            (scanl1(|a, b| a & b, bytes), x.concat::<1>(x), unit(number))
+        });
+        let x = Array::from_extents(&[n, m], (0..(n * m) as i64).collect::<Vec<_>>()).expect("as many numbers");
+        let bytes: Vec<u8> = (0..m as u8).collect();
+        let native = accel::backend_named("native").unwrap();
+        let expected = program.run_on(&Interpreter, (&bytes[..], &x)).expect("a result");
+        // Where a stack begins differs from thread to thread.
+        for _ in 0..4 {
+            let found = std::thread::scope(|s| s.spawn(|| program.run_on(native, (&bytes[..], &x))).join());
+            assert_eq!(found.expect("no panic").expect("a result"), expected, "{n} × {m}");
+        }
+    }
+}

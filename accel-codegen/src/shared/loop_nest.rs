@@ -16,6 +16,7 @@ use crate::nest::edit::walk;
 use crate::nest::ir::*;
 use crate::nest::transform::tidy::used;
 use crate::nest::verify::verify;
+use crate::text::arrays::local_array;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::primitives;
@@ -268,7 +269,7 @@ impl NestText<'_, '_, '_> {
                     0 => format!("v_{t} y{b};"),
                     1 if is_vector => format!("v_{t} y{b};"),
                     _ if is_vector => format!("v_{t} y{b}[{}];", size(buffer) / self.lanes() as i64),
-                    _ => format!("{t} y{b}[{}];", size(buffer)),
+                    _ => local_array(t, &format!("y{b}"), size(buffer)),
                 });
             }
             Node::Barrier => self.w.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"),

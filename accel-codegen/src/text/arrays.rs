@@ -2,7 +2,7 @@
 
 use super::names::position;
 use super::parameters::Arg;
-use super::types::in_memory;
+use super::types::{bytes, in_memory};
 use super::writer::Writer;
 use crate::text::parameters::{Parameter, name};
 use accel_core::repr::ScalarType;
@@ -17,6 +17,21 @@ pub fn columns(program: &Program, arrays: &[ArrayId]) -> Vec<Column> {
     let of = |a: &ArrayId| program.arrays[*a].columns.iter().enumerate().map(|(c, t)| (*a, c, *t)).collect::<Vec<_>>();
     arrays.iter().flat_map(of).collect()
 }
+
+/// The declaration of an array of `n` numbers on the stack.
+///
+/// NOTE [Arrays on the stack]: GCC 12 takes an array to begin at a multiple of 32 bytes where a loop over rows ends in a vector of 32 bytes,
+/// after vectors of 64 bytes that may begin anywhere, and yet leaves it at a multiple of 16. Copying rows of 12 integers ended
+/// the process. So arrays that are long enough for such a vector say where they begin.
+pub fn local_array(t: ScalarType, name: &str, n: i64) -> String {
+    let n = n.max(1);
+    let aligned =
+        if i64::from(bytes(t)) * n < PART { String::new() } else { format!(" __attribute__((aligned({PART})))") };
+    format!("{t} {name}[{n}]{aligned};")
+}
+
+/// The bytes of the vectors in which loops over vectors of 64 bytes end.
+const PART: i64 = 32;
 
 impl Writer<'_> {
     /// Declares local names for the extents and columns that scalar functions read: `a3_n0` is the outermost extent of

@@ -13,7 +13,7 @@ use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
 use crate::shared::row_lanes::adds_integers;
 use crate::shared::scan::Scan;
-use crate::text::arrays::columns;
+use crate::text::arrays::{columns, local_array};
 use crate::text::names::{elements, in_order, index, names, position, row_index};
 use crate::text::types::{bytes, in_memory};
 use accel_core::ast::deep;
@@ -81,7 +81,7 @@ impl Host<'_> {
                 self.w.line(format!("const i64 a{a}_n{dim} = {n};"));
             }
             for (_, c, t) in columns(program, &[*a]) {
-                self.w.line(format!("{} a{a}_{c}[{}];", in_memory(t), self.length_of(*a).max(1)));
+                self.w.line(local_array(in_memory(t), &format!("a{a}_{c}"), self.length_of(*a)));
             }
             if named.contains(a) {
                 self.set_known_extents(*a);
@@ -289,7 +289,7 @@ impl Host<'_> {
         self.w.open("");
         let y: Vec<_> = names("y", &types).iter().map(|y| format!("{y}[{}]", ix[outer - 1])).collect();
         for (k, t) in types.iter().enumerate() {
-            self.w.line(format!("{t} y{k}[{side}];"));
+            self.w.line(local_array(*t, &format!("y{k}"), side));
         }
         self.w.braces(&sides, |w| match some {
             true => w.assign(&y, z),
@@ -372,7 +372,7 @@ impl Host<'_> {
                 for (_, a) in &later {
                     for (k, (_, _, t)) in self.pairs(*a, *a).into_iter().enumerate() {
                         let (t, n) = (in_memory(t), self.length_of(*a));
-                        self.w.line(format!("{t} old{a}_{k}[{}];", n.max(1)));
+                        self.w.line(local_array(t, &format!("old{a}_{k}"), n));
                         self.copy_numbers(&format!("old{a}_{k}"), &format!("a{a}_{k}"), n, t);
                     }
                 }
