@@ -6,6 +6,7 @@ use crate::ast::ty::Repr;
 use crate::repr::op::{Int1, Int2, Num1, Num2, Op1, Op2};
 use crate::repr::{RawTy, ScalarType};
 use crate::types::{Bits, Integral, Num};
+use std::iter::{Product, Sum};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 use std::ops::{AddAssign, BitAndAssign, BitOrAssign, BitXorAssign, DivAssign};
 use std::ops::{MulAssign, RemAssign, ShlAssign, ShrAssign, SubAssign};
@@ -74,6 +75,26 @@ assignments! {
     BitXorAssign bitxor_assign BitXor bitxor Integral;
     ShlAssign shl_assign Shl shl Integral;
     ShrAssign shr_assign Shr shr Integral;
+}
+
+/// `iter().sum()` and `iter().product()`: from the first number to the last one, and 0 or 1 if there are none.
+macro_rules! of_iterators {
+    ($($trait:ident $method:ident $op:ident $combine:ident $neutral:ident;)*) => { $(
+        impl<T: Num> $trait for Exp<T> {
+            fn $method<I: Iterator<Item = Exp<T>>>(numbers: I) -> Exp<T> {
+                numbers.reduce($op::$combine).unwrap_or_else(|| T::$neutral().to_exp())
+            }
+        }
+        impl<'a, T: Num> $trait<&'a Exp<T>> for Exp<T> {
+            fn $method<I: Iterator<Item = &'a Exp<T>>>(numbers: I) -> Exp<T> {
+                $trait::$method(numbers.copied())
+            }
+        }
+    )* };
+}
+of_iterators! {
+    Sum sum Add add zero;
+    Product product Mul mul one;
 }
 
 impl<T: Num> Neg for Exp<T> {

@@ -8,6 +8,7 @@ use accel::prelude::*;
 
 pub fn all(t: &Suite) {
     rust_arrays(t);
+    sums_of_iterators(t);
     rotations(t);
     enums(t);
     halves(t);
@@ -31,6 +32,19 @@ fn rust_arrays(t: &Suite) {
         let expected = (Array::vector(picked), [Array::vector(turned), Array::vector(sums)]);
         t.is(prog.clone(), &Array::vector(xs), expected);
     }
+}
+
+fn sums_of_iterators(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<[i64; 3]>>| {
+        let numbers = |x: [Exp<i64>; 3]| -> [Exp<i64>; 4] {
+            let none: [Exp<i64>; 0] = [];
+            let squares: Exp<i64> = x.iter().map(|x| *x * *x).sum();
+            [squares, x.iter().product(), none.iter().sum(), none.into_iter().product()]
+        };
+        map(numbers, xs)
+    });
+    let found = [[1, 2, 3], [-4, 0, 5]].map(|x: [i64; 3]| [x.iter().map(|x| x * x).sum(), x.iter().product(), 0, 1]);
+    t.is(prog, &Array::vector(vec![[1, 2, 3], [-4, 0, 5]]), Array::vector(found.to_vec()));
 }
 
 /// Turned by a quarter around an axis, and the sum of all.
