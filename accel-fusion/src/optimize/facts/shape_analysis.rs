@@ -324,6 +324,14 @@ impl Facts {
         };
         nothing.restricted_to(p)
     }
+    /// Whether assumptions are allowed.
+    pub fn assumes(&self) -> bool {
+        self.assume
+    }
+    /// Allows assumptions, or forbids them.
+    pub fn allow_assumptions(&mut self, assume: bool) {
+        self.assume = assume;
+    }
     /// Keeps the facts and assumptions that remain valid for an equivalent program with the same inputs.
     pub fn restricted_to(self, p: &Program) -> Facts {
         let own = |(a, info): (ArrayId, &ArrayInfo)| (0..info.rank).map(|dim| Poly::sym(Sym::Extent(a, dim))).collect();
@@ -588,6 +596,23 @@ impl Facts {
         } else {
             self.assume_equal(a, b).then(|| self.normal(a))
         }
+    }
+
+    /// The conditions under which the first number, which is the second one or the nearest bound, is the second one. `None` if it is another
+    /// number.
+    pub fn where_inside(&self, moved: &Poly, n: &Poly) -> Option<Vec<Inequality>> {
+        if moved == n {
+            return Some(vec![]);
+        }
+        let Some(Sym::Node(k)) = moved.as_sym() else { return None };
+        let (a, condition) = match &self.nodes[k] {
+            Node::Op(Op2::Num(Num2::Min), a, most) => (a, Inequality::new(n, most)),
+            Node::Op(Op2::Num(Num2::Max), a, least) => (a, Inequality::new(least, n)),
+            _ => return None,
+        };
+        let mut all = self.where_inside(a, n)?;
+        all.push(condition);
+        Some(all)
     }
 
     /// Assumes that two extents of given arrays are equal.

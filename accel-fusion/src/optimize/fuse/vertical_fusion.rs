@@ -207,9 +207,13 @@ impl Pass<'_> {
     /// both until the end of the block. Then what comes after it can have reads that are within bounds only because of the check, so no
     /// later pass may move it before the check.
     pub fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
+        // A number within its bound is not the bound: weights are smaller than an image, not as large.
+        let assume = self.facts.assumes();
+        self.facts.allow_assumptions(assume && agreement != Agreement::Bounds);
         let sides = shapes.map(|c| self.preview(c, &[]));
+        self.facts.allow_assumptions(assume);
         let [m, n] = shapes.map(|c| c.results.len());
-        if agreement.is_of_one_operation() {
+        if agreement.is_of_one_operation() || agreement == Agreement::Bounds {
             if !self.is_certain(agreement, &sides.each_ref().map(|side| &side.values[..])) {
                 self.compare(agreement, sides, site);
             }
@@ -244,13 +248,18 @@ impl Pass<'_> {
             Agreement::Size if size(&left).is_some_and(|n| size(&right) == Some(n)) => possible(),
             Agreement::Inside => left.iter().zip(&right).flat_map(|(i, n)| Inequality::range(i, n)).collect(),
             Agreement::Nonempty => left.last().into_iter().map(|n| Inequality::less(&zero, n)).collect(),
+            Agreement::Bounds => {
+                let inside = left.iter().zip(&right).map(|(moved, n)| self.facts.where_inside(moved, n));
+                let Some(all) = inside.collect::<Option<Vec<_>>>() else { return false };
+                all.concat()
+            }
             _ => return false,
         };
         let is_large = |n: &Poly| n.as_constant().is_some_and(|n| n > MAX_EXTENT as i64);
         if left.iter().any(is_large) {
             return false;
         }
-        let may_assume = self.times == ExecutionCount::Once;
+        let may_assume = self.times == ExecutionCount::Once || agreement == Agreement::Bounds;
         let premises = self.facts.premises(&needed, Ranges::default(), may_assume);
         premises.map(|premises| self.facts.assume(premises)).is_some()
     }
