@@ -213,11 +213,11 @@ impl Pass<'_> {
         let sides = shapes.map(|c| self.preview(c, &[]));
         self.facts.allow_assumptions(assume);
         let [m, n] = shapes.map(|c| c.results.len());
-        if agreement.is_of_one_operation() || agreement == Agreement::Bounds {
-            if !self.is_certain(agreement, &sides.each_ref().map(|side| &side.values[..])) {
-                self.compare(agreement, sides, site);
-            }
+        if self.is_certain(agreement, &sides.each_ref().map(|side| &side.values[..])) {
             return;
+        }
+        if agreement.is_of_one_operation() {
+            return self.compare(agreement, sides, site);
         }
         let mut open = vec![];
         for (i, j) in agreement.pairs(m, n).unwrap_or_default() {
@@ -259,6 +259,7 @@ impl Pass<'_> {
         if left.iter().any(is_large) {
             return false;
         }
+        // What is within bounds does not depend on the step, and a check would be executed in each.
         let may_assume = self.times == ExecutionCount::Once || agreement == Agreement::Bounds;
         let premises = self.facts.premises(&needed, Ranges::default(), may_assume);
         premises.map(|premises| self.facts.assume(premises)).is_some()
