@@ -95,6 +95,14 @@ impl Number {
         }
     }
 
+    /// Whether no array of this extent is large.
+    fn is_small(&self, extents: [usize; 2]) -> bool {
+        match self {
+            Number::Op(_, operands) => operands.iter().all(|x| x.is_small(extents)),
+            leaf => leaf.value(extents).is_none_or(|n| n.unsigned_abs() <= 10),
+        }
+    }
+
     /// The value, for numbers without index and data.
     fn value(&self, extents: [usize; 2]) -> Option<i64> {
         Some(match self {
@@ -180,7 +188,9 @@ impl Reads {
             others().into_iter().map(|b| (b.name(), b.compile(program).expect("a compiled program"))).collect();
         for (a, b) in chosen {
             let n = self.extent.value([*a, *b]);
-            if n.is_some_and(|n| n > 1000 && n <= LARGE as i64) {
+            // A program does not have to divide where it knows the larger of two numbers, and then has an array of that extent.
+            let fits = n.map_or_else(|| self.extent.is_small([*a, *b]), |n| n <= 1000 || n > LARGE as i64);
+            if !fits {
                 continue;
             }
             let inputs = (&columns(*a), &columns(*b), &data);
