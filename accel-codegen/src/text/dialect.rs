@@ -130,7 +130,9 @@ impl Dialect {
     /// The number of bits that are set in a `u64`.
     pub fn count_ones(self, bits: &str) -> String {
         match self {
-            Dialect::C => format!("__builtin_popcountll({bits})"),
+            // GCC 12 takes the bits of two numbers of 64 bits in a vector for their number, where a processor counts bits in
+            // vectors: a loop of two steps was wrong. It has no vectors of two numbers of 32 bits.
+            Dialect::C => format!("__builtin_popcount((u32)({bits})) + __builtin_popcount((u32)({bits} >> 32))"),
             Dialect::OpenCl { .. } => format!("popcount({bits})"),
         }
     }

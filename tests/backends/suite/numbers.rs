@@ -22,6 +22,15 @@ pub fn one_near<A: Primitive, B: Primitive>(
     t.near(tolerance, afun(|xs: Acc<Vector<A>>| map(f, xs)), &Array::vector(xs.to_vec()), expected);
 }
 
+/// Checks a function for the first numbers, as many as the program says.
+#[track_caller]
+fn few<A: Integral + From<u8>>(t: &Suite, f: impl Fn(Exp<A>) -> Exp<A>, host: impl Fn(A) -> A) {
+    let numbers = [0, 1, 2, 3, 4, 5, 6, 7].map(A::from);
+    let prog = afun(|x: Acc<Scalar<A>>| [2, 3, 4, 8].map(|n: i64| generate(n, |k: Exp<i64>| f(k.cast()) + the(x))));
+    let expected = [2, 3, 4, 8].map(|n: usize| Array::vector(numbers[..n].iter().map(|k| host(*k)).collect()));
+    t.is(prog, &Array::scalar(numbers[0]), expected);
+}
+
 /// Checks a function of two scalars for all pairs of some values for which it is defined.
 #[track_caller]
 pub fn two<A: Primitive, B: Primitive>(
@@ -50,6 +59,7 @@ pub fn two_near<A: Primitive, B: Primitive>(
 
 pub fn all(t: &Suite) {
     integers!(t; i8 i16 i32 i64 u8 u16 u32 u64);
+    bits_of_few!(t; u8 u16 i32 i64 u64);
     negative!(t; i8 i16 i32 i64);
     bools(t);
     conversions!(t; bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
@@ -93,6 +103,16 @@ macro_rules! integers {
     })* };
 }
 use integers;
+
+/// The functions of bits, for as few elements as a vector of a processor has.
+macro_rules! bits_of_few {
+    ($t:expr; $($ty:ident)*) => { $({
+        few($t, |k: Exp<$ty>| (k ^ 0b0110_1101).count_ones(), |k| (k ^ 0b0110_1101).count_ones() as $ty);
+        few($t, |k: Exp<$ty>| (k ^ 0b0110_1101).leading_zeros(), |k| (k ^ 0b0110_1101).leading_zeros() as $ty);
+        few($t, |k: Exp<$ty>| (k ^ 0b0110_1101).trailing_zeros(), |k| (k ^ 0b0110_1101).trailing_zeros() as $ty);
+    })* };
+}
+use bits_of_few;
 
 /// The functions that depend on the sign.
 macro_rules! negative {
