@@ -26,4 +26,5 @@ pub use analysis::{fault, liveness, partition};
 pub use c::{GENERATOR, Module, Options, emit, emit_for};
 pub use shared::loop_nest::nest_text;
 pub use shared::scan::chains;
+pub use shared::strip_choice::excluded_strips;
 pub use text::registers::Vectors;

@@ -23,7 +23,7 @@ pub(crate) mod format;
 pub(crate) mod write;
 
 use crate::context::CompiledProgram;
-use crate::kernels::{Forms, Kernels, Left};
+use crate::kernels::{Forms, Kernels, Known, Left};
 use crate::library::Library;
 use crate::processor::{self, KINDS};
 use crate::version::{Version, views};
@@ -170,6 +170,8 @@ struct StoredForms {
     bytes: Bytes,
     /// Of each, its program and its library.
     places: Vec<(Left, [Range<usize>; 2])>,
+    /// The form for inputs of some extents.
+    known: Known,
 }
 
 impl Loaded {
@@ -204,15 +206,20 @@ impl Loaded {
             return Err(format!("it is for processors {}, this one is {}", names.join(", "), processor::here().name));
         };
         let versions = reader.list(|reader| {
-            reader.list(|reader| {
+            let places = reader.list(|reader| {
                 let (left, program) = (Left::read(reader)?, reader.range()?);
                 let libraries: Option<Vec<_>> = names.iter().map(|_| reader.range()).collect();
                 Some((left, [program, libraries?.swap_remove(chosen)]))
-            })
+            })?;
+            let known = reader.list(|reader| Some((reader.list(Reader::number)?, Left::read(reader)?)))?;
+            Some((places, known.into_iter().collect()))
         });
         let versions = versions.filter(|_| reader.at == reader.bytes.len()).ok_or(DAMAGED)?;
         let bytes = Arc::new(bytes);
-        let stored = |places| Stored { forms: StoredForms { bytes: bytes.clone(), places }, read: OnceLock::new() };
+        let stored = |(places, known)| Stored {
+            forms: StoredForms { bytes: bytes.clone(), places, known },
+            read: OnceLock::new(),
+        };
         Ok(Loaded { arg, result, versions: versions.into_iter().map(stored).collect() })
     }
 
@@ -256,7 +263,9 @@ impl StoredForms {
     fn version(&self) -> Result<Version> {
         let damaged = || Error::Internal("a bundle with a program that cannot be read".into());
         let (optimized, code) = self.get(&Left::default())?.ok_or_else(damaged)?;
-        Ok(Version::stored(optimized, Kernels::of_code(code, Box::new(self.clone()))))
+        let (budget, left) = (code.budget, Left::default());
+        let kernels = Kernels::of_forms(optimized.program.clone(), Box::new(self.clone())).with_form(left, code, &[]);
+        Ok(Version::stored(optimized, kernels, budget))
     }
 
     fn get(&self, left: &Left) -> Result<Option<(Optimized, CompiledProgram)>> {
@@ -274,6 +283,10 @@ impl StoredForms {
 }
 
 impl Forms for StoredForms {
+    fn choose(&self, _: &Verified<Program>, inputs: &[Vec<usize>]) -> Result<Left> {
+        Ok(self.known.get(&inputs.concat()).cloned().unwrap_or_default())
+    }
+
     fn form(&self, _: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>> {
         Ok(self.get(left)?.map(|(_, code)| code))
     }

@@ -223,11 +223,12 @@ mod tests {
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None, &[])
             .unwrap()
             .expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
-        let (mut results, peak) = super::run(&kernels.code, &[View::Array(&input)], &mut New).unwrap().done();
+        let (mut results, peak) =
+            super::run(kernels.whole().unwrap(), &[View::Array(&input)], &mut New).unwrap().done();
         (peak, results.remove(0))
     }
 
@@ -252,11 +253,13 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+        let kernels = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None, &[])
             .unwrap()
             .expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
-        let run = |x: f64| super::run(&kernels.code, &[View::Array(&input(x))], &mut New).unwrap().done().0.remove(0);
+        let run = |x: f64| {
+            super::run(kernels.whole().unwrap(), &[View::Array(&input(x))], &mut New).unwrap().done().0.remove(0)
+        };
         let place = |a: &RawArray| a.columns[0].as_ptr();
         let first = run(1.0);
         let second = run(2.0);
@@ -369,11 +372,12 @@ site 0 = "loop"
         // 1 + sum of (k + 1) k
         let expected = Column::from(vec![1.0 + 333_300.0; n]);
         for (states, budget) in [1, 2, 3, 7, 20, 99].map(|k| (k, Budget::Bytes(k * (8 * n + 500)))) {
-            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None)
+            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None, &[])
                 .unwrap()
                 .expect("the tests need a C compiler");
             for _ in 0..2 {
-                let (mut results, peak) = super::run(&kernels.code, &[View::Array(&input)], &mut New).unwrap().done();
+                let (mut results, peak) =
+                    super::run(kernels.whole().unwrap(), &[View::Array(&input)], &mut New).unwrap().done();
                 assert_eq!(results.remove(0).columns[0], expected, "{states} states");
                 // Besides: the state of each loop, the next one, and blocks that are kept for reuse.
                 assert!(
@@ -382,10 +386,10 @@ site 0 = "loop"
                 );
             }
         }
-        let all = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None)
+        let all = Kernels::of_pipeline(&program, Form::new(Budget::Free, vec![]), None, &[])
             .unwrap()
             .expect("the tests need a C compiler");
-        let (_, peak) = super::run(&all.code, &[View::Array(&input)], &mut New).unwrap().done();
+        let (_, peak) = super::run(all.whole().unwrap(), &[View::Array(&input)], &mut New).unwrap().done();
         assert!(peak >= 8 * n * 100, "{peak}");
     }
 
@@ -394,12 +398,13 @@ site 0 = "loop"
         let input = |n| RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let run = |text: &str, budget, n: usize| {
             let program = Verified::new(parse(text).unwrap()).unwrap();
-            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None)
+            let kernels = Kernels::of_pipeline(&program, Form::new(budget, vec![]), None, &[])
                 .unwrap()
                 .expect("the tests need a C compiler");
             // The second run uses the memory of the first one again.
-            let runs = [n, n, n + 1]
-                .map(|n| super::run(&kernels.code, &[View::Array(&input(n))], &mut New).unwrap().done().0.remove(0));
+            let runs = [n, n, n + 1].map(|n| {
+                super::run(kernels.whole().unwrap(), &[View::Array(&input(n))], &mut New).unwrap().done().0.remove(0)
+            });
             assert_eq!(runs[0].columns, runs[1].columns);
             assert_eq!(runs[2].columns[0], Column::from(vec![runs[0].columns[0].get(0).map_or(0.0, number); n + 1]));
             runs[0].columns[0].clone()

@@ -13,7 +13,7 @@
 
 use crate::background::submit;
 use crate::cache::{self, Key};
-use crate::kernels::{Form, Found, Kernels, Left};
+use crate::kernels::{Form, Found, Kernels, Known, Left};
 use crate::runtime::{Into, New, Results};
 use crate::vectorized::Vectorized;
 use accel_core::error::{Error, Result};
@@ -49,11 +49,17 @@ pub struct Version {
 }
 
 impl Version {
-    /// The version for arguments with these extents, and with assumptions on others; or the one for all arguments.
+    /// The version for arguments with these extents, and with assumptions on others; or the one for all arguments. `inputs` are the extents
+    /// of the first ones if they are known.
     ///
     /// # Errors
     /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
-    pub fn new(pipeline: &Arc<Pipeline>, extents: Option<&InputExtents>, tiers: Tiers) -> Result<Version> {
+    pub fn new(
+        pipeline: &Arc<Pipeline>,
+        extents: Option<&InputExtents>,
+        inputs: &[Vec<usize>],
+        tiers: Tiers,
+    ) -> Result<Version> {
         let (optimized, stored) = cache::optimized(pipeline, extents)?;
         let budget = Budget::new(pipeline.tape_bytes());
         let version = Version {
@@ -64,13 +70,14 @@ impl Version {
             interpret: Some(interpret),
         };
         match tiers {
-            Tiers::Compiled => version.compile(pipeline)?,
+            Tiers::Compiled => version.compile(pipeline, inputs)?,
             Tiers::Interpreted => version.set(None),
             Tiers::Both => {
-                match pipeline.emit(&version.optimized, |p| Kernels::in_cache(p, version.form(), version.file_of(p)))? {
+                let in_cache = |p: &_| Kernels::in_cache(p, version.form(), version.file_of(p), inputs);
+                match pipeline.emit(&version.optimized, in_cache)? {
                     Found::Kernels(kernels) => version.set(Some(*kernels)),
                     Found::NoCompiler => version.set(None),
-                    Found::Nothing => version.compile_in_background(pipeline.clone()),
+                    Found::Nothing => version.compile_in_background(pipeline.clone(), inputs.to_vec()),
                 }
             }
         }
@@ -78,8 +85,8 @@ impl Version {
     }
 
     /// A version that was compiled elsewhere.
-    pub fn stored(optimized: Optimized, kernels: Kernels) -> Version {
-        let (budget, optimized) = (kernels.code.budget, Arc::new(optimized));
+    pub fn stored(optimized: Optimized, kernels: Kernels, budget: Budget) -> Version {
+        let optimized = Arc::new(optimized);
         Version { optimized, kernels: Arc::new(Some(kernels).into()), budget, stored: None, interpret: None }
     }
 
@@ -93,6 +100,11 @@ impl Version {
     pub fn forms_to_store(&self) -> BTreeSet<Left> {
         let asked = self.kernels().map(Kernels::forms).unwrap_or_default();
         asked.into_iter().chain(Left::all(&self.optimized.program)).chain([Left::default()]).collect()
+    }
+
+    /// The forms that runs have used, for inputs of some extents.
+    pub fn known_forms(&self) -> Known {
+        self.kernels().map(Kernels::known).unwrap_or_default()
     }
 
     fn set(&self, kernels: Option<Kernels>) {
@@ -110,18 +122,18 @@ impl Version {
         Form::new(self.budget, self.optimized.conditions.extents.clone())
     }
 
-    fn compile(&self, pipeline: &Pipeline) -> Result<()> {
-        let compile = |program: &_| Kernels::of_pipeline(program, self.form(), self.file_of(program));
+    fn compile(&self, pipeline: &Pipeline, inputs: &[Vec<usize>]) -> Result<()> {
+        let compile = |program: &_| Kernels::of_pipeline(program, self.form(), self.file_of(program), inputs);
         self.set(pipeline.emit(&self.optimized, compile)?);
         Ok(())
     }
 
-    fn compile_in_background(&self, pipeline: Arc<Pipeline>) {
+    fn compile_in_background(&self, pipeline: Arc<Pipeline>, inputs: Vec<Vec<usize>>) {
         let (optimized, kernels) = (self.optimized.clone(), self.kernels.clone());
         let version = Version { optimized, kernels, ..*self };
         submit(move || {
             let _span = tracing::debug_span!("compile in the background").entered();
-            if let Err(error) = version.compile(&pipeline) {
+            if let Err(error) = version.compile(&pipeline, &inputs) {
                 tracing::error!("the program stays interpreted, because it cannot be compiled: {error}");
                 version.set(None);
             }
@@ -172,7 +184,7 @@ impl Version {
 
     /// Computes on numbers, for a program without dimensions: see [`accel_core::backend::Executable::call`].
     pub fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
-        let numbers = self.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
+        let numbers = self.kernels().and_then(|kernels| kernels.whole()?.numbers.as_ref());
         numbers.is_some_and(|n| n.call(argument, result))
     }
 

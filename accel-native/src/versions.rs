@@ -2,6 +2,7 @@
 
 use crate::bundle::write::bundle;
 use crate::cache::KnownProgram;
+use crate::kernels::each;
 use crate::version::{Tiers, Version, views};
 use accel_core::ast::deep;
 use accel_core::backend::{Backend, Executable, check_argument};
@@ -67,7 +68,7 @@ impl Executable for Versions {
 
     fn bundle(&self, processors: &[&str]) -> Result<Vec<u8>> {
         // Versions that nobody has run are not compiled for this processor.
-        let optimized = |extents: Option<&_>| Version::new(&self.pipeline, extents, Tiers::Interpreted);
+        let optimized = |extents: Option<&_>| Version::new(&self.pipeline, extents, &[], Tiers::Interpreted);
         let (any, none);
         let symbolic = match self.symbolic.get() {
             Some(Ok(made)) => made,
@@ -106,7 +107,7 @@ impl Versions {
         let (first, known, constant, symbolic, general) = Default::default();
         let compiled = Versions { first, known, constant, symbolic, general, pipeline: Arc::new(pipeline), tiers };
         if !compiled.has_versions() {
-            compiled.symbolic()?;
+            compiled.symbolic(&[])?;
         }
         Ok(compiled)
     }
@@ -131,7 +132,7 @@ impl Versions {
                 let extents = common(known, inputs);
                 tracing::debug!(?extents, "the program is compiled for constant extents");
                 self.remember(&extents);
-                Version::new(&self.pipeline, Some(&extents), self.tiers)
+                Version::new(&self.pipeline, Some(&extents), &each(inputs), self.tiers)
             };
             let version = version.get_or_init(make).as_ref().map_err(Clone::clone)?;
             if version.has_extents(inputs) {
@@ -142,12 +143,12 @@ impl Versions {
         if self.symbolic.get().is_none() {
             self.remember(&common(known, inputs));
         }
-        self.or_general(self.symbolic()?, inputs)
+        self.or_general(self.symbolic(inputs)?, inputs)
     }
 
     /// A version, or the one for all arguments if these do not satisfy its assumptions.
     fn or_general<'v>(&'v self, version: &'v Version, inputs: &[View<'_>]) -> Result<&'v Version> {
-        if version.is_for(inputs) { Ok(version) } else { self.general() }
+        if version.is_for(inputs) { Ok(version) } else { self.general(inputs) }
     }
 
     /// The extents that become constants in the first version: small ones that all runs had, also those of other processes.
@@ -180,15 +181,15 @@ impl Versions {
         is_compiled && !self.pipeline.options().one_version && has_dimensions(self.pipeline.program().arg())
     }
 
-    fn symbolic(&self) -> Result<&Version> {
-        let make = || Version::new(&self.pipeline, Some(&InputExtents::default()), self.tiers);
+    fn symbolic(&self, inputs: &[View<'_>]) -> Result<&Version> {
+        let make = || Version::new(&self.pipeline, Some(&InputExtents::default()), &each(inputs), self.tiers);
         self.symbolic.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    fn general(&self) -> Result<&Version> {
+    fn general(&self, inputs: &[View<'_>]) -> Result<&Version> {
         let make = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            Version::new(&self.pipeline, None, self.tiers)
+            Version::new(&self.pipeline, None, &each(inputs), self.tiers)
         };
         self.general.get_or_init(make).as_ref().map_err(Clone::clone)
     }

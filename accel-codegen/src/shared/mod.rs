@@ -24,6 +24,7 @@ pub mod scan;
 pub mod scan_down;
 pub mod selecting_lanes;
 pub mod strip;
+pub mod strip_choice;
 pub mod strip_rows;
 pub mod tiled_reduce;
 pub mod transposed;

@@ -10,7 +10,7 @@
 //! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW, LONGEST_ROW};
+use crate::cost_model::{COPIED_VALUES, LANES, LINE, LONG_ROW, LONGEST_ROW};
 use crate::nest::applied::applied;
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
@@ -20,7 +20,7 @@ use crate::nest::verify::verify;
 use crate::text::arrays::uses;
 use crate::text::names::{elements, index, names, position, position_in_strip};
 use crate::text::primitives;
-use crate::text::types::{in_memory, in_staging};
+use crate::text::types::{bytes, in_memory, in_staging};
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, walk};
@@ -49,6 +49,24 @@ struct Sum {
     t: ScalarType,
     /// Whether it reads numbers of neighbouring positions as vectors from memory. Then all lanes must be positions.
     across: bool,
+}
+
+/// The length of the rows of a statement.
+enum RowLength<'a> {
+    /// Of the rows that it reduces to this array.
+    Reduced(ArrayId, &'a ScalarFn),
+    /// The second extent of this array.
+    Extent(ArrayId),
+}
+
+/// The positions for which there is room in a column of the strip's working memory.
+enum Positions {
+    /// All lanes.
+    Lanes,
+    /// Those that are executed together.
+    Together,
+    /// All lanes, and none if rows are long.
+    OfShortRows,
 }
 
 /// The operations of a strip with their roles and sites.
@@ -133,17 +151,28 @@ impl<'a> Strip<'a> {
         self.in_rows && !self.rows.iter().any(|a| self.is_vector(*a))
     }
 
+    /// The lengths of rows, if long ones are executed one position at a time.
+    fn row_lengths(&self) -> Vec<RowLength<'a>> {
+        let length = |(role, op, _): &Statement<'a>| match op {
+            Op::Reduce { to, rows, .. } => (*role == Role::Row).then_some(RowLength::Reduced(*to, &rows.len)),
+            op => op.defines().first().filter(|a| self.is_vector(**a)).map(|a| RowLength::Extent(*a)),
+        };
+        self.body.iter().filter(|_| self.in_rows).filter_map(length).collect()
+    }
+
     /// The condition that the strip has rows of at least this length, if long rows are executed one position at a time.
     pub fn rows_of(&self, least: usize) -> Option<String> {
-        if !self.in_rows {
-            return None;
-        }
-        let length = |(role, op, _): &Statement| match op {
-            Op::Reduce { to, .. } => (*role == Role::Row).then(|| format!("m{to}")),
-            op => op.defines().first().filter(|a| self.program.arrays[**a].rank > 1).map(|a| format!("a{a}_n1")),
+        let name = |length: &RowLength| match length {
+            RowLength::Reduced(to, _) => format!("m{to} >= {least}"),
+            RowLength::Extent(a) => format!("a{a}_n1 >= {least}"),
         };
-        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {least}")).collect();
+        let lengths: Vec<_> = self.row_lengths().iter().map(name).collect();
         (!lengths.is_empty()).then(|| lengths.join(" || "))
+    }
+
+    /// From this length on, rows are executed one position at a time.
+    fn long_alone(&self) -> usize {
+        if self.in_groups() { LONGEST_ROW } else { LONG_ROW }
     }
 
     /// Declares the lengths of rows, and `lanes`, the number of positions that are executed together.
@@ -154,7 +183,7 @@ impl<'a> Strip<'a> {
                 self.length(w, *to, *role, rows);
             }
         }
-        let alone = self.rows_of(if self.in_groups() { LONGEST_ROW } else { LONG_ROW });
+        let alone = self.rows_of(self.long_alone());
         let lanes = alone.map_or(LANES.to_string(), |alone| format!("{alone} ? 1 : {LANES}"));
         w.line(format!("const i64 lanes = {lanes};"));
     }
@@ -164,15 +193,53 @@ impl<'a> Strip<'a> {
         if self.staged.contains(&a) { in_staging(t) } else { in_memory(t) }
     }
 
+    /// The positions for which there is room in a column of the strip's working memory.
+    fn positions_of(&self, a: ArrayId) -> Positions {
+        match self.in_groups() && !self.row_lengths().is_empty() {
+            true if self.staged.contains(&a) => Positions::OfShortRows,
+            true => Positions::Lanes,
+            false => Positions::Together,
+        }
+    }
+
     /// The size of a column in the strip's working memory, in bytes.
     fn room(&self, a: ArrayId, t: ScalarType) -> String {
-        let is_staged = self.staged.contains(&a);
-        let positions = match self.rows_of(LONG_ROW).filter(|_| self.in_groups()) {
-            Some(long) if is_staged => format!("({long} ? 0 : {LANES})"),
-            Some(_) => LANES.to_string(),
-            None => "lanes".into(),
+        let positions = match self.positions_of(a) {
+            Positions::Lanes => LANES.to_string(),
+            Positions::Together => "lanes".into(),
+            Positions::OfShortRows => format!("({} ? 0 : {LANES})", self.rows_of(LONG_ROW).unwrap_or_default()),
         };
         format!("room(times({}, {positions} * sizeof({})))", self.inner_size(a), self.in_scratch(a, t))
+    }
+
+    /// The size of the strip's working memory, in bytes, as [`sizes`](Self::sizes) computes it. `None` if extents, or a length of rows that
+    /// are reduced, are not known.
+    pub fn memory<'e>(
+        &self,
+        extents: impl Fn(ArrayId) -> Option<&'e [usize]>,
+        reduced: impl Fn(&ScalarFn) -> Option<usize>,
+    ) -> Option<usize> {
+        let mut longest = 0;
+        for length in self.row_lengths() {
+            longest = longest.max(match length {
+                RowLength::Reduced(_, len) => reduced(len)?,
+                RowLength::Extent(a) => *extents(a)?.get(1)?,
+            });
+        }
+        let mut all = 0usize;
+        for a in self.held() {
+            let positions = match self.positions_of(a) {
+                Positions::OfShortRows if longest >= LONG_ROW => 0,
+                Positions::Together if longest >= self.long_alone() => 1,
+                _ => LANES,
+            };
+            let elements = extents(a)?.iter().skip(1).fold(positions, |n, extent| n.saturating_mul(*extent));
+            for t in self.columns(a) {
+                let size = elements.saturating_mul(bytes(self.in_scratch(a, *t)) as usize);
+                all = all.saturating_add(size.checked_next_multiple_of(LINE).unwrap_or(size));
+            }
+        }
+        Some(all)
     }
 
     /// The size of a column of a total, in bytes.

@@ -44,9 +44,14 @@ impl<'a> Tiled<'a> {
         format!("task->extents[{}]", self.rank - 1)
     }
 
-    /// The condition that a result of this innermost extent is wide enough for tiles.
-    pub fn is_possible(&self, extent: &str) -> String {
-        format!("{extent} >= {}", self.least)
+    /// The least innermost extent of a result that is wide enough for tiles.
+    pub fn least(&self) -> i64 {
+        self.least
+    }
+
+    /// The condition that the result of a task is wide enough for tiles.
+    fn is_possible(&self) -> String {
+        format!("{} >= {}", self.width(), self.least)
     }
 
     /// Whether a reduction can be executed in tiles.
@@ -67,7 +72,7 @@ impl Writer<'_> {
     /// Executes all of a small reduction in tiles, and returns. Otherwise execution continues after it.
     pub fn in_tiles(&mut self, function: &str, tiled: &Tiled) {
         let all = (0..tiled.rank).map(|d| format!("task->extents[{d}]")).collect::<Vec<_>>().join(" * ");
-        let head = format!("if ({} && task->from == 0 && task->to == {all})", tiled.is_possible(&tiled.width()));
+        let head = format!("if ({} && task->from == 0 && task->to == {all})", tiled.is_possible());
         self.braces(&head, |w| {
             w.line("const job all = { 0, task->extents[0], 0, 0, task->len, task->extents, 0 };");
             w.line(format!("return {function}(arrays, &all, fault);"));
@@ -76,7 +81,7 @@ impl Writer<'_> {
 
     /// Executes all of a large reduction in tiles, in parallel, and returns. Otherwise execution continues after it.
     pub fn all_in_tiles(&mut self, function: &str, tiled: &Tiled) {
-        self.braces(&format!("if ({} && task->extents[0] > 1)", tiled.is_possible(&tiled.width())), |w| {
+        self.braces(&format!("if ({} && task->extents[0] > 1)", tiled.is_possible()), |w| {
             w.line("const i64 rows = task->extents[0];");
             let tasks = TASKS as i64 * ROWS;
             w.line(format!("const i64 size = (rows + {}) / {tasks} * {ROWS};", tasks - 1));

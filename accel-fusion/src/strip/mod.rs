@@ -13,8 +13,8 @@
 //! kernel uses blocks of both matrices for caches and registers. A batch of many small products is as fast in strips. A
 //! reduction along the dimension can have another candidate: the dimension of its own results. It is best placed with
 //! the largest array that it reads, because a vector's strip is small beside a matrix that the reduction also reads.
-//! The length of the dimension and the memory of a strip are known only at run time: if a strip would be far too large
-//! for the caches, the backend executes its statements one by one.
+//! The length of the dimension and the memory of a strip depend on extents: if a strip would be far too large for the
+//! caches, the backend executes its statements one by one.
 
 mod finer;
 mod roles;

@@ -10,6 +10,7 @@ use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::RawTy;
 use accel_fusion::pipeline::Optimized;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// The bundle of versions of a program, in the order in which they are tried.
 ///
@@ -39,6 +40,13 @@ pub fn bundle(arg: &RawTy, result: &RawTy, versions: &[&Version], processors: &[
                 let module = form.emit(&optimized.program, toolchain);
                 out.bytes(&toolchain.for_kind(kind).compile(&module).map_err(|e| Error::Compiler(e.text()))?.0);
             }
+        }
+        let known: BTreeMap<_, _> = version.known_forms().into_iter().collect();
+        out.number(known.len());
+        for (extents, left) in known {
+            out.number(extents.len());
+            extents.iter().for_each(|n| out.number(*n));
+            left.write(&mut out);
         }
     }
     let digest: [u8; 32] = Sha256::digest(&out.0).into();

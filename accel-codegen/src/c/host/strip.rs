@@ -4,9 +4,8 @@ use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
 use crate::cost_model::STRIPS;
-use crate::shared::tiled_reduce::Tiled;
+use crate::shared::strip_choice::{Excluded, exclusions};
 use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
-use accel_fusion::strip::{Role, roles, sums_across};
 
 impl Host<'_> {
     /// Executes all statements of the body together.
@@ -34,18 +33,15 @@ impl Host<'_> {
         self.w.line("i64 sizes[4];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
-        let mut does_not_pay = vec![format!("sizes[0] > {}", largest_in_c("len[0]"))];
-        let roles = roles(to, len, body).unwrap_or_default();
-        for (role, inner) in roles.into_iter().zip(&body.stmts) {
-            if role == Role::Row && sums_across(&inner.op) {
-                let Op::Reduce { to, rows, .. } = &inner.op else { continue };
-                let extents = self.extents_of(*to);
-                // With fewer positions than results of a position, vectors of these results are better. So are tiles.
-                does_not_pay.push(format!("len[0] < {}", extents[1..].join(" * ")));
-                let tiled = Tiled::new(self.w.program, self.w.declarations.vectors, *to, rows);
-                does_not_pay.extend(tiled.map(|tiled| tiled.is_possible(extents.last().map_or("1", String::as_str))));
+        let conditions = exclusions(self.w.program, self.w.declarations.vectors, to, len, body);
+        let in_c = |excluded: &Excluded| match excluded {
+            Excluded::Memory => format!("sizes[0] > {}", largest_in_c("len[0]")),
+            Excluded::Wide(a) => format!("len[0] < {}", self.extents_of(*a)[1..].join(" * ")),
+            Excluded::Tiles(a, least) => {
+                format!("{} >= {least}", self.extents_of(*a).last().map_or("1", String::as_str))
             }
-        }
+        };
+        let does_not_pay: Vec<_> = conditions.iter().map(in_c).collect();
         self.w.fault(&does_not_pay.join(" || "), fault::STRIP, self.w.site, to[0].index(), &[]);
         for a in to {
             let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
