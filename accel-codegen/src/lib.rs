@@ -27,4 +27,6 @@ pub use c::{GENERATOR, Module, Options, emit, emit_for};
 pub use shared::loop_nest::nest_text;
 pub use shared::scan::chains;
 pub use shared::strip_choice::excluded_strips;
+pub use shared::way_choice::ways_for;
+pub use shared::ways::KnownWays;
 pub use text::registers::Vectors;

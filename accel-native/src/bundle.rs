@@ -287,7 +287,7 @@ impl Forms for StoredForms {
         Ok(self.known.get(&inputs.concat()).cloned().unwrap_or_default())
     }
 
-    fn form(&self, _: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>> {
+    fn form(&self, _: &Verified<Program>, left: &Left, _: Option<&[Vec<usize>]>) -> Result<Option<CompiledProgram>> {
         Ok(self.get(left)?.map(|(_, code)| code))
     }
 

@@ -18,7 +18,6 @@ mod folder;
 mod place;
 mod programs;
 
-use crate::kernels::Left;
 use crate::library::Library;
 use crate::toolchain::{Failure, Toolchain};
 use accel_codegen::{GENERATOR, Module, Vectors};
@@ -130,9 +129,9 @@ pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<O
     Ok(loaded(&key).or_else(|| library_of(&folder?, key)))
 }
 
-/// The name under which the key of the library of a stored program's form is stored. `program` is the digest of the program's file.
-pub(crate) fn name_of_key(program: &Key, left: &Left, vectors: Vectors, toolchain: &Toolchain) -> Key {
-    let options = format!("{:?} {left:?}", toolchain.options(vectors));
+/// The name under which the key of the library of a form of a stored program is stored. `program` is the digest of the program's file.
+pub(crate) fn name_of_key(program: &Key, form: &str, vectors: Vectors, toolchain: &Toolchain) -> Key {
+    let options = format!("{:?} {form}", toolchain.options(vectors));
     let hex = file_name(program, "");
     hash(&[GENERATOR, &options, &toolchain.identity, &toolchain.all_flags(), &hex])
 }

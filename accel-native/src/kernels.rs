@@ -5,7 +5,7 @@ use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
 use crate::runtime::{self, New, Outcome, Place};
 use crate::toolchain::{self, Toolchain};
-use accel_codegen::{Module, Vectors, emit_for, excluded_strips};
+use accel_codegen::{KnownWays, Module, Vectors, emit_for, excluded_strips, ways_for};
 use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, View, Views, checked_size};
@@ -33,10 +33,10 @@ pub struct Kernels {
     program: Verified<Program>,
     /// Gives the forms of the program.
     forms: Box<dyn Forms>,
-    /// The program with all strips; compiled on first use.
-    whole: Compiled,
-    /// The program without some of its strips; compiled on first use.
-    without: Mutex<HashMap<Left, Arc<Compiled>>>,
+    /// The program with all strips.
+    whole: Code,
+    /// The program without some of its strips.
+    without: Mutex<HashMap<Left, Arc<Code>>>,
     /// Whether there is such a program. Most never need the locks.
     is_dissolved: AtomicBool,
     /// The extents of inputs for which strips do not pay, and what the program is left without then. Other runs find out after some
@@ -53,11 +53,17 @@ pub(crate) trait Forms: Send + Sync {
     /// A pass fails.
     fn choose(&self, program: &Verified<Program>, inputs: &[Vec<usize>]) -> Result<Left>;
 
-    /// A form; `None` if it is not there, or if the compiler takes too long.
+    /// A form; `None` if it is not there, or if the compiler takes too long. It may be for inputs with the same ways as these only, if they
+    /// are known: NOTE [Ways on demand] in `accel_codegen`.
     ///
     /// # Errors
     /// As [`Kernels::new`].
-    fn form(&self, program: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>>;
+    fn form(
+        &self,
+        program: &Verified<Program>,
+        left: &Left,
+        inputs: Option<&[Vec<usize>]>,
+    ) -> Result<Option<CompiledProgram>>;
 
     /// Whether a run tries the next form if one is not there.
     fn has_last(&self) -> bool;
@@ -84,21 +90,27 @@ impl Forms for Compiler {
         Ok(left)
     }
 
-    fn form(&self, program: &Verified<Program>, left: &Left) -> Result<Option<CompiledProgram>> {
+    fn form(
+        &self,
+        program: &Verified<Program>,
+        left: &Left,
+        inputs: Option<&[Vec<usize>]>,
+    ) -> Result<Option<CompiledProgram>> {
         if *left != Left::default() {
             tracing::debug!(?left, "strips do not pay: the program is compiled without them");
         }
         let program = left.of(program)?;
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
-        let name = self.name(left, toolchain);
-        if let Some(library) = name.as_ref().and_then(cache::known_library) {
+        let ways = self.ways(&program, inputs);
+        let names = self.names(left, &ways, toolchain);
+        if let Some(library) = names.iter().flatten().find_map(cache::known_library) {
             return Ok(Some(CompiledProgram::new(program, library, self.form.budget)));
         }
-        let module = self.form.emit(&program, toolchain);
+        let module = self.form.emit(&program, &ways, toolchain);
         print::dump_with("c", || module.source.clone());
         let Some((library, key)) = cache::library(&module, toolchain)? else { return Ok(None) };
-        if let Some(name) = name {
+        if let [Some(name), _] = names {
             cache::remember_library(&name, &key)?;
         }
         Ok(Some(CompiledProgram::new(program, library, self.form.budget)))
@@ -110,9 +122,18 @@ impl Forms for Compiler {
 }
 
 impl Compiler {
-    /// The name under which the key of a form's library is stored, if the program is in the cache.
-    fn name(&self, left: &Left, toolchain: &Toolchain) -> Option<Key> {
-        Some(cache::name_of_key(self.stored.as_ref()?, left, self.form.vectors, toolchain))
+    /// The ways that a form has, for inputs of these extents.
+    fn ways(&self, program: &Program, inputs: Option<&[Vec<usize>]>) -> KnownWays {
+        let inputs = inputs.filter(|_| !self.form.varies);
+        inputs.map(|inputs| ways_for(program, self.form.vectors, inputs)).unwrap_or_default()
+    }
+
+    /// The names under which the keys of a form's libraries are stored, if the program is in the cache: that with these ways, and that with
+    /// all of them.
+    fn names(&self, left: &Left, ways: &KnownWays, toolchain: &Toolchain) -> [Option<Key>; 2] {
+        [ways, &KnownWays::new()].map(|ways| {
+            Some(cache::name_of_key(self.stored.as_ref()?, &format!("{left:?} {ways:?}"), self.form.vectors, toolchain))
+        })
     }
 }
 
@@ -123,21 +144,23 @@ pub(crate) struct Form {
     pub budget: Budget,
     /// The extents of inputs that are constants.
     pub extents: InputExtents,
+    /// Whether inputs of other extents have come before. Then the program gets all ways, so that a third shape compiles nothing.
+    pub varies: bool,
 }
 
 impl Form {
     /// The form for this processor.
     pub fn new(budget: Budget, extents: InputExtents) -> Form {
-        Form { vectors: toolchain::vectors(), budget, extents }
+        Form { vectors: toolchain::vectors(), budget, extents, varies: false }
     }
 
-    pub fn emit(&self, program: &Verified<Program>, toolchain: &Toolchain) -> Module {
-        emit_for(program, &self.extents, toolchain.options(self.vectors))
+    pub fn emit(&self, program: &Verified<Program>, ways: &KnownWays, toolchain: &Toolchain) -> Module {
+        emit_for(program, &self.extents, ways, toolchain.options(self.vectors))
     }
 
     /// The form for any extents, with vector registers of this size and the budget of the environment.
     fn of_vectors(vectors: Vectors) -> Result<Form> {
-        Ok(Form { vectors, budget: Budget::new(Budget::from_env()?), extents: InputExtents::default() })
+        Ok(Form { vectors, ..Form::new(Budget::new(Budget::from_env()?), InputExtents::default()) })
     }
 }
 
@@ -194,8 +217,29 @@ impl Left {
     }
 }
 
-/// A form of a program; `None` if the compiler takes too long.
+/// A compiled program; `None` if the compiler takes too long.
 type Compiled = OnceLock<Result<Option<CompiledProgram>>>;
+
+/// The code of a form of a program; compiled on first use.
+#[derive(Default)]
+struct Code {
+    /// With the ways that the first inputs need: NOTE [Ways on demand] in `accel_codegen`.
+    first: Compiled,
+    /// With all ways, after a run has needed another one.
+    all: Compiled,
+}
+
+impl Code {
+    /// The code for the next run. `compile` makes it with the ways that the inputs need.
+    fn current(&self, compile: impl FnOnce() -> Result<Option<CompiledProgram>>) -> &Result<Option<CompiledProgram>> {
+        self.all.get().unwrap_or_else(|| self.first.get_or_init(compile))
+    }
+
+    /// The code for the next run, if it is there.
+    fn get(&self) -> Option<&CompiledProgram> {
+        self.all.get().or(self.first.get())?.as_ref().ok()?.as_ref()
+    }
+}
 
 /// What is chosen for inputs of some extents.
 pub(crate) type Known = HashMap<Vec<usize>, Left>;
@@ -249,7 +293,8 @@ impl Kernels {
     ) -> Result<Option<Kernels>> {
         let kernels = Kernels::of(program, form, stored);
         let left = kernels.forms.choose(program, inputs)?;
-        let found = kernels.forms.form(program, &left)?;
+        let known = (inputs.len() == program.inputs.len()).then_some(inputs);
+        let found = kernels.forms.form(program, &left, known)?;
         Ok(found.map(|code| kernels.with_form(left, code, inputs)))
     }
 
@@ -265,9 +310,10 @@ impl Kernels {
         let compiler = Compiler { form, stored: stored.copied() };
         let left = compiler.choose(program, inputs)?;
         let program_left = left.of(program)?;
-        let library = match compiler.name(&left, toolchain) {
-            Some(name) => cache::known_library(&name),
-            None => cache::stored_library(&compiler.form.emit(&program_left, toolchain), toolchain)?,
+        let ways = compiler.ways(&program_left, Some(inputs));
+        let library = match compiler.names(&left, &ways, toolchain) {
+            [Some(name), all] => cache::known_library(&name).or_else(|| cache::known_library(&all?)),
+            _ => cache::stored_library(&compiler.form.emit(&program_left, &ways, toolchain), toolchain)?,
         };
         let Some(library) = library else { return Ok(Found::Nothing) };
         let code = CompiledProgram::new(program_left, library, compiler.form.budget);
@@ -305,8 +351,10 @@ impl Kernels {
         let mut left = first.clone();
         loop {
             let form = self.without(&left);
-            let compile = || self.forms.form(&self.program, &left);
-            let code = form.as_deref().unwrap_or(&self.whole).get_or_init(compile).as_ref().map_err(Clone::clone)?;
+            let form = form.as_deref().unwrap_or(&self.whole);
+            let has_all = form.all.get().is_some();
+            let compile = |inputs: Option<&[Vec<usize>]>| self.forms.form(&self.program, &left, inputs);
+            let code = form.current(|| compile(Some(&each(inputs)))).as_ref().map_err(Clone::clone)?;
             let strip = match code.as_ref().map(|code| runtime::run(code, inputs, place)).transpose()? {
                 Some(Outcome::Done(results, bytes)) => {
                     tracing::trace!(bytes, "the most memory of the run");
@@ -317,6 +365,12 @@ impl Kernels {
                     return Ok(Some(results));
                 }
                 Some(Outcome::NoStrip(strip)) => Some(strip),
+                Some(Outcome::NoWay) if !has_all => {
+                    // The next round has this code.
+                    form.all.get_or_init(|| compile(None));
+                    continue;
+                }
+                Some(Outcome::NoWay) => return Err(Error::Internal("a program with all ways lacks one".into())),
                 None if self.forms.has_last() => None,
                 None => return Ok(None),
             };
@@ -347,13 +401,13 @@ impl Kernels {
         self.remember(inputs.concat(), &left);
         let form = self.without(&left);
         // Nobody else has these kernels yet.
-        let _ = form.as_deref().unwrap_or(&self.whole).set(Ok(Some(code)));
+        let _ = form.as_deref().unwrap_or(&self.whole).first.set(Ok(Some(code)));
         self
     }
 
     /// The form with all strips, if it is there.
     pub(crate) fn whole(&self) -> Option<&CompiledProgram> {
-        self.whole.get()?.as_ref().ok()?.as_ref()
+        self.whole.get()
     }
 
     /// The forms without strips that runs have asked for.
@@ -399,7 +453,7 @@ impl Kernels {
     }
 
     /// The program without some strips; `None` for that with all of them.
-    fn without(&self, left: &Left) -> Option<Arc<Compiled>> {
+    fn without(&self, left: &Left) -> Option<Arc<Code>> {
         if *left == Left::default() {
             return None;
         }
@@ -557,6 +611,80 @@ mod tests {
                 // The other extents run, too.
                 check(&chosen, [second, first]);
             }
+        }
+    }
+
+    /// Programs with a single reduction or scan, by the element of a row, its extents and its length.
+    fn rows() -> Vec<Verified<Program>> {
+        let sum = "init () { x0: f64 = 0.0 -> x0 } op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }";
+        let last = "op (x0: f64, x1: f64) { x2: f64 = x0 * x1; x3: f64 = x2 + x1 -> x3 }";
+        let (along, down) = ("a0[x0, x1]", "a0[x1, x0]");
+        let of = |operation: &str, rank: usize, read: &str, rest: &str| {
+            let (rows, len) = if read == along { (0, 1) } else { (1, 0) };
+            format!(
+                "a1: Array{rank}<f64> = {operation}
+                   extents () {{ x0: i64 = extent a0 {rows} -> x0 }}
+                   len () {{ x0: i64 = extent a0 {len} -> x0 }}
+                   element (x0: i64, x1: i64) {{ x2: f64 = {read} @0 inside; x3: f64 = x2 * x2 -> x3 }}
+                   {rest}
+                 -> a1"
+            )
+        };
+        // In tiles, as distances of points are.
+        let distances = format!(
+            "a1: Array2<f64> = reduce @0 sum
+               extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }}
+               len () {{ x0: i64 = 20 -> x0 }}
+               element (x0: i64, x1: i64, x2: i64) {{
+                 x3: f64 = a0[x0, x1] @0 inside; x4: f64 = as f64 x2; x5: f64 = x3 - x4; x6: f64 = x5 * x5 -> x6 }}
+               {sum}
+             -> a1"
+        );
+        let all = [
+            of("reduce @0 sum", 1, along, sum),
+            of("reduce @0 sum", 1, down, sum),
+            of("reduce @0", 1, along, last),
+            of("reduce @0", 1, down, last),
+            of("scan @0 sum", 2, along, sum),
+            of("scan @0", 2, down, last),
+            distances,
+        ];
+        let program = |body: String| format!("program (a0: Array2<f64>)\nsite 0 = \"rows\"\n{{\n{body}\n}}");
+        all.map(|body| strips(&parse(&program(body)).unwrap()).unwrap()).into()
+    }
+
+    /// A program that is compiled for inputs of some extents has the code for these, gives the same bits as the one for all extents, and gets
+    /// the code for others when they come.
+    #[test]
+    fn ways_that_the_first_inputs_do_not_need_are_compiled_when_others_come() {
+        let all =
+            [[0, 3], [1, 1], [3, 5], [40, 20], [900, 7], [7, 900], [2, 90_000], [90_000, 2], [300, 300], [40_000, 20]];
+        let input = |[n, m]: [usize; 2]| {
+            let numbers: Vec<f64> = (0..n * m).map(|k| (k as f64 * 0.7).sin() + 0.1).collect();
+            RawArray { extents: [n, m][..].into(), columns: vec![Column::from(numbers)].into() }
+        };
+        let bits = |found: Result<Vec<RawArray>>| match found.map(|mut found| found.remove(0).columns.remove(0)) {
+            Ok(Column::F64(c)) => Ok(c.iter().map(|x| x.to_bits()).collect::<Vec<_>>()),
+            Ok(other) => panic!("{other:?}"),
+            Err(e) => Err(e.to_string()),
+        };
+        for program in rows() {
+            // SAFETY: the reads that the texts mark as `inside` are within bounds.
+            let general = unsafe { Kernels::trusting(program.clone()) }.unwrap().unwrap();
+            let expected: Vec<_> = all.iter().map(|e| bits(general.run(vec![input(*e)]))).collect();
+            let mut others = 0;
+            for (first, expected_first) in all.iter().zip(&expected) {
+                let form = Form::of_vectors(toolchain::vectors()).unwrap();
+                let kernels = Kernels::of_pipeline(&program, form, None, &[first.to_vec()]).unwrap().unwrap();
+                let run = |e: &[usize; 2]| bits(kernels.run(vec![input(*e)]));
+                assert_eq!(run(first), *expected_first, "{first:?} {program}");
+                assert!(kernels.whole.all.get().is_none(), "the code for {first:?} is not chosen: {program}");
+                for (e, expected) in all.iter().zip(&expected) {
+                    assert_eq!(run(e), *expected, "{e:?} after {first:?} {program}");
+                }
+                others += usize::from(kernels.whole.all.get().is_some());
+            }
+            assert!(others > 0, "other ways are left out: {program}");
         }
     }
 

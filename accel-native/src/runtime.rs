@@ -10,7 +10,7 @@ use crate::callbacks::{CALLS, RunningTape};
 use crate::context::{CompiledProgram, Context, Spare, Tables};
 use crate::memory::{Memory, cell, element_size};
 use accel_codegen::Layout;
-use accel_codegen::fault::{self, STRIP};
+use accel_codegen::fault::{self, STRIP, WAY};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, RawExtents, ScalarType, View, ViewMut};
 use accel_fusion::kernel::ArrayId;
@@ -25,6 +25,8 @@ pub enum Outcome<R> {
     Done(R, usize),
     /// The strip that defines this array does not pay for the arguments.
     NoStrip(ArrayId),
+    /// The program was compiled without a way to compute a reduction that the arguments need: NOTE [Ways on demand] in `accel_codegen`.
+    NoWay,
 }
 
 #[cfg(test)]
@@ -34,6 +36,7 @@ impl<R> Outcome<R> {
         match self {
             Outcome::Done(results, bytes) => (results, bytes),
             Outcome::NoStrip(strip) => panic!("the strip of array {strip} does not pay"),
+            Outcome::NoWay => panic!("a way to compute a reduction is missing"),
         }
     }
 }
@@ -174,6 +177,9 @@ fn run_with<P: Place>(
     let Tables { extents, fault, .. } = &*tables;
     if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(Outcome::NoStrip(ArrayId::new(fault[2] as usize)));
+    }
+    if failed && failure.is_none() && fault[0] == WAY {
+        return Ok(Outcome::NoWay);
     }
     if failed {
         let shape = |a: ArrayId| {

@@ -42,6 +42,8 @@ pub struct Version {
     /// The compiled form. There is no value while the compiler works, and `None` if the program stays interpreted.
     kernels: Arc<OnceLock<Option<Kernels>>>,
     budget: Budget,
+    /// Whether arguments of other extents have come before, so that more are expected.
+    varies: bool,
     /// The digest of the optimised program's file if it is in the cache.
     stored: Option<Key>,
     /// Runs the program without a compiled form. A version from a bundle always has one, and does not need the code of an interpreter.
@@ -50,7 +52,7 @@ pub struct Version {
 
 impl Version {
     /// The version for arguments with these extents, and with assumptions on others; or the one for all arguments. `inputs` are the extents
-    /// of the first ones if they are known.
+    /// of the first ones if they are known. If arguments `vary`, others have come before them.
     ///
     /// # Errors
     /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
@@ -58,6 +60,7 @@ impl Version {
         pipeline: &Arc<Pipeline>,
         extents: Option<&InputExtents>,
         inputs: &[Vec<usize>],
+        varies: bool,
         tiers: Tiers,
     ) -> Result<Version> {
         let (optimized, stored) = cache::optimized(pipeline, extents)?;
@@ -66,6 +69,7 @@ impl Version {
             optimized: Arc::new(optimized),
             kernels: Arc::default(),
             budget,
+            varies,
             stored,
             interpret: Some(interpret),
         };
@@ -87,7 +91,14 @@ impl Version {
     /// A version that was compiled elsewhere.
     pub fn stored(optimized: Optimized, kernels: Kernels, budget: Budget) -> Version {
         let optimized = Arc::new(optimized);
-        Version { optimized, kernels: Arc::new(Some(kernels).into()), budget, stored: None, interpret: None }
+        Version {
+            optimized,
+            kernels: Arc::new(Some(kernels).into()),
+            budget,
+            varies: true,
+            stored: None,
+            interpret: None,
+        }
     }
 
     /// The optimised program.
@@ -119,7 +130,7 @@ impl Version {
 
     /// What its compiled form depends on.
     pub fn form(&self) -> Form {
-        Form::new(self.budget, self.optimized.conditions.extents.clone())
+        Form { varies: self.varies, ..Form::new(self.budget, self.optimized.conditions.extents.clone()) }
     }
 
     fn compile(&self, pipeline: &Pipeline, inputs: &[Vec<usize>]) -> Result<()> {

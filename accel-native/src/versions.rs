@@ -68,7 +68,7 @@ impl Executable for Versions {
 
     fn bundle(&self, processors: &[&str]) -> Result<Vec<u8>> {
         // Versions that nobody has run are not compiled for this processor.
-        let optimized = |extents: Option<&_>| Version::new(&self.pipeline, extents, &[], Tiers::Interpreted);
+        let optimized = |extents: Option<&_>| Version::new(&self.pipeline, extents, &[], true, Tiers::Interpreted);
         let (any, none);
         let symbolic = match self.symbolic.get() {
             Some(Ok(made)) => made,
@@ -132,7 +132,7 @@ impl Versions {
                 let extents = common(known, inputs);
                 tracing::debug!(?extents, "the program is compiled for constant extents");
                 self.remember(&extents);
-                Version::new(&self.pipeline, Some(&extents), &each(inputs), self.tiers)
+                self.version(&extents, inputs)
             };
             let version = version.get_or_init(make).as_ref().map_err(Clone::clone)?;
             if version.has_extents(inputs) {
@@ -181,15 +181,22 @@ impl Versions {
         is_compiled && !self.pipeline.options().one_version && has_dimensions(self.pipeline.program().arg())
     }
 
+    /// The version with these constants, for these inputs and others. If the inputs have more small extents, then others were there.
+    fn version(&self, extents: &InputExtents, inputs: &[View<'_>]) -> Result<Version> {
+        let count = |extents: &InputExtents| extents.iter().flatten().flatten().count();
+        let varies = count(extents) < count(&constants(inputs));
+        Version::new(&self.pipeline, Some(extents), &each(inputs), varies, self.tiers)
+    }
+
     fn symbolic(&self, inputs: &[View<'_>]) -> Result<&Version> {
-        let make = || Version::new(&self.pipeline, Some(&InputExtents::default()), &each(inputs), self.tiers);
+        let make = || self.version(&InputExtents::default(), inputs);
         self.symbolic.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     fn general(&self, inputs: &[View<'_>]) -> Result<&Version> {
         let make = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            Version::new(&self.pipeline, None, &each(inputs), self.tiers)
+            Version::new(&self.pipeline, None, &each(inputs), true, self.tiers)
         };
         self.general.get_or_init(make).as_ref().map_err(Clone::clone)
     }

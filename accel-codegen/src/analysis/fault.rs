@@ -32,6 +32,8 @@ pub const ROWS: i64 = 10;
 pub const PANIC: i64 = 11;
 /// A failure whose record would be longer than [`record_length`]: the site of the statement, the kind.
 pub const SHORT: i64 = 12;
+/// A way to compute a reduction that the program was compiled without: nothing else.
+pub const WAY: i64 = 13;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(error(&[READ, 1, 0, 5, 6]), "`index` in `map`: index [5, 6] is outside the shape [3, 4]");
         assert_eq!(error(&[READ, 0, 0, 5, 6]), "`map`: index [5, 6] is outside the shape [3, 4]");
         let far = i64::MAX;
-        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, AGREE, ROWS, 99, -1] {
+        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, AGREE, ROWS, WAY, 99, -1] {
             let records: [&[i64]; 5] =
                 [&[], &[kind], &[kind, far, 0, 0, 0], &[kind, 0, far, 0, 0], &[kind, -1, -1, 0, 0]];
             records.iter().for_each(|r| assert!(error(r).contains("in an unknown way"), "{r:?}"));

@@ -14,6 +14,7 @@ use crate::shared::scan::{Scan, chains};
 use crate::shared::strip::Strip;
 use crate::shared::strip_rows;
 use crate::shared::tiled_reduce::Tiled;
+use crate::shared::ways::{KnownWays, Way, known_ways};
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
@@ -21,11 +22,18 @@ use accel_fusion::kernel::{ArrayId, LaneFn, Op, Program, Reduction, ScalarFn};
 use accel_fusion::optimize::{StridedProduct, by_digits, interior};
 
 /// The functions of all kernels, by statement. The names of statement `n`'s functions contain `n`.
-pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
+pub fn kernels(
+    program: &Program,
+    declarations: &mut Declarations,
+    body: &Block,
+    numbers: bool,
+    ways: &KnownWays,
+) -> Vec<Vec<Function>> {
     let shared = Shared::new(program, body, numbers);
     let (mut names, mut statements) = (vec![], vec![]);
     for (class, alone) in shared.classes.iter().enumerate() {
-        let mut own = Kernels::new(&alone.program, declarations, numbers);
+        let ways = shared.ways(class, ways);
+        let mut own = Kernels::new(&alone.program, declarations, numbers, &ways);
         if let Some(step) = alone.step(body.size + class) {
             own.statement(&step);
         }
@@ -33,7 +41,7 @@ pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block,
         names.push(own.functions.iter().filter_map(Function::kernel).collect());
         statements.push(own.functions);
     }
-    let mut kernels = Kernels { shared: Some(&shared), names, ..Kernels::new(program, declarations, numbers) };
+    let mut kernels = Kernels { shared: Some(&shared), names, ..Kernels::new(program, declarations, numbers, ways) };
     kernels.block(body);
     statements.append(&mut kernels.statements);
     statements
@@ -46,6 +54,8 @@ struct Kernels<'a> {
     shared: Option<&'a Shared>,
     names: Vec<Vec<Name>>,
     numbers: bool,
+    /// The ways of reductions that are written.
+    ways: &'a KnownWays,
     declarations: &'a mut Declarations,
     /// The functions of the current statement.
     functions: Vec<Function>,
@@ -54,8 +64,9 @@ struct Kernels<'a> {
 }
 
 impl<'a> Kernels<'a> {
-    fn new(program: &'a Program, declarations: &'a mut Declarations, numbers: bool) -> Self {
-        Kernels { program, shared: None, names: vec![], numbers, declarations, functions: vec![], statements: vec![] }
+    fn new(program: &'a Program, declarations: &'a mut Declarations, numbers: bool, ways: &'a KnownWays) -> Self {
+        let (names, functions, statements) = Default::default();
+        Kernels { program, shared: None, names, numbers, ways, declarations, functions, statements }
     }
 
     fn block(&mut self, b: &Block) {
@@ -101,9 +112,9 @@ impl<'a> Kernels<'a> {
                 });
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
-            op @ Op::Scan { .. } => {
+            op @ Op::Scan { to, .. } => {
                 if let Some(scan) = Scan::new(op) {
-                    self.scan(s, &scan)
+                    self.scan(s, *to, &scan)
                 }
             }
             Op::Strip { to, len, body } => {
@@ -140,29 +151,41 @@ impl<'a> Kernels<'a> {
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
-        self.inner(s, |w| w.fold(&fold, to, outer, rows));
-        self.function(s, "part", |w| w.part(&fold, outer, rows, ""));
-        self.cold(s, "join", |w| w.join(to, rows));
         let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
-        let tiled = Tiled::new(self.program, self.declarations.vectors, to, rows);
         let tile = format!("{fold}_tile");
-        if let Some(tiled) = &tiled {
+        let ways = known_ways(self.ways, to);
+        let tiled = Tiled::new(self.program, self.declarations.vectors, to, rows);
+        let nest = columns_nest(self.program, to, outer, rows);
+        if ways.has(Way::Parts) || nest.is_none() && ways.has(Way::Long) {
+            self.inner(s, |w| w.fold(&fold, to, outer, rows));
+        }
+        if ways.has(Way::Parts) {
+            self.function(s, "part", |w| w.part(&fold, outer, rows, ""));
+            self.cold(s, "join", |w| w.join(to, rows));
+        }
+        if let Some(tiled) = tiled.as_ref().filter(|_| ways.has(Way::Tiles)) {
             self.function(s, "tile", |w| w.tile(tiled));
         }
-        let nest = columns_nest(self.program, to, outer, rows);
-        if let Some(nest) = &nest {
+        let columns_nest = nest.as_ref().filter(|_| ways.has_any(&[Way::Columns, Way::ColumnParts]));
+        if let Some(nest) = columns_nest {
             self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows, nest));
+        }
+        if nest.is_some() && ways.has(Way::ColumnParts) {
             self.function(s, "column_part", |w| w.column_part(&columns, to, outer));
         }
-        self.function(s, "rows", |w| {
-            tiled.iter().for_each(|tiled| w.in_tiles(&tile, tiled));
-            match nest {
-                Some(_) => w.fold_columns(&columns, to, outer, rows),
-                None => w.fold_rows(&fold, to, outer, rows),
-            }
-        });
-        if has_all(self.program, &s.stmt.op) {
+        if ways.has_function("rows") {
+            self.function(s, "rows", |w| {
+                w.ways = ways;
+                tiled.iter().for_each(|tiled| w.in_tiles(&tile, tiled));
+                match nest {
+                    Some(_) => w.way(Way::Columns, |w| w.fold_columns(&columns, to, outer, rows)),
+                    None => w.fold_rows(&fold, to, outer, rows),
+                }
+            });
+        }
+        if has_all(self.program, &s.stmt.op) && ways.has_function("all") {
             self.function(s, "all", |w| {
+                w.ways = ways;
                 if let Some(terms) = StridedProduct::terms_of_rows(outer, rows) {
                     // If there is another way, the library is asked only for what it does better.
                     let slow = match &tiled {
@@ -216,19 +239,28 @@ impl<'a> Kernels<'a> {
         self.function(s, "all", |w| w.accumulate_all(&name, &a));
     }
 
-    fn scan(&mut self, s: &Step, scan: &Scan) {
+    fn scan(&mut self, s: &Step, to: ArrayId, scan: &Scan) {
         let name = format!("scan_{}", s.number);
-        self.inner(s, |w| w.scan(&name, scan));
-        if scan.in_blocks() {
+        let ways = known_ways(self.ways, to);
+        let has_chains = chains(scan.rows) > 1;
+        if ways.has(Way::Long) || !has_chains || lane_monoids(scan.rows).is_some() {
+            self.inner(s, |w| w.scan(&name, scan));
+        }
+        if ways.has(Way::Long) && scan.in_blocks() {
             let block = format!("{name}_block");
             self.inner(s, |w| w.scan_block(&block, scan));
             self.function(s, "rows", |w| w.scan_blocks(&block, scan));
-            self.function(s, "all", |w| w.scan_all_blocks(&format!("{name}_rows")));
-        } else {
+            if ways.has(Way::Large) {
+                self.function(s, "all", |w| w.scan_all_blocks(&format!("{name}_rows")));
+            }
+        } else if ways.has(Way::Long) {
             self.function(s, "rows", |w| w.scan_rows(&name, scan));
         }
+        if !ways.has(Way::Parts) {
+            return;
+        }
         self.cold(s, "carry", |w| w.carry(scan));
-        if chains(scan.rows) > 1 {
+        if has_chains {
             let chains = format!("{name}_chains");
             self.inner(s, |w| w.scan_chains(&chains, scan));
             self.function(s, "part", |w| match lane_monoids(scan.rows) {

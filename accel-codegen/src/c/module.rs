@@ -7,6 +7,7 @@ use crate::analysis::layout::Layout;
 use crate::analysis::liveness;
 use crate::c::frames::Frames;
 use crate::c::host::inline::are_all_numbers;
+use crate::shared::ways::KnownWays;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
@@ -43,19 +44,19 @@ pub struct Module {
 
 /// Generates the C file of a program.
 pub fn emit(program: &Verified<Program>, options: Options) -> Module {
-    emit_for(program, &InputExtents::default(), options)
+    emit_for(program, &InputExtents::default(), &KnownWays::new(), options)
 }
 
-/// Generates the C file of a program, for inputs with these extents.
-pub fn emit_for(program: &Verified<Program>, extents: &InputExtents, options: Options) -> Module {
+/// Generates the C file of a program, for inputs with these extents, with these ways of its reductions and all of the others.
+pub fn emit_for(program: &Verified<Program>, extents: &InputExtents, ways: &KnownWays, options: Options) -> Module {
     let layout = Layout::new(program);
     let mut body = liveness::analyse(program);
     let mut declarations = Declarations::new(program, Dialect::C);
     (declarations.vector_math, declarations.vectors) = (options.vector_math, options.vectors);
     let numbers = are_all_numbers(program);
     let frames = if numbers { Frames::none(program) } else { Frames::choose(program, extents, &mut body) };
-    let functions = kernels(program, &mut declarations, &body, numbers);
-    let host = statements::emit(program, &layout, &frames, &mut declarations, &body, numbers);
+    let functions = kernels(program, &mut declarations, &body, numbers, ways);
+    let host = statements::emit(program, &layout, &frames, &mut declarations, &body, numbers, ways);
     // The host program is cold code: compilers need half as much time for each of its lines.
     let units = Units::new(&functions, host.lines().count() / 2);
     let calls_library = declarations.calls_library;

@@ -14,6 +14,7 @@ use super::translation_units::operation;
 use crate::analysis::fault;
 use crate::analysis::liveness::{Block, Step};
 use crate::cost_model::WORTH_SHARING;
+use crate::shared::ways::{KnownWays, Ways, known_ways};
 use accel_core::ast::deep;
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{self, ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, SiteId, walk, walk_mut};
@@ -84,6 +85,15 @@ impl Shared {
             shared.classes.push(equal.first);
         }
         shared
+    }
+
+    /// The ways in which the statements of a class compute their reductions: NOTE [Ways on demand] in [`crate::shared::ways`].
+    pub fn ways(&self, class: usize, known: &KnownWays) -> KnownWays {
+        let stmt = self.classes[class].program.body.stmts.first();
+        let Some(Op::Reduce { to, .. } | Op::Scan { to, .. }) = stmt.map(|s| &s.op) else { return KnownWays::new() };
+        let members = self.members.values().filter(|m| m.class == class);
+        let ways = members.map(|m| known_ways(known, m.arrays[to.index()])).fold(Ways::NONE, Ways::or);
+        KnownWays::from([(*to, ways)])
     }
 
     /// A statement, if it shares kernels.

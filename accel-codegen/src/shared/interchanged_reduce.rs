@@ -7,6 +7,7 @@
 //! combined from its first element to its last. If there are too few rows for all threads, the rows are cut into parts,
 //! and the parts' results are combined from the first to the last. The parts depend only on sizes.
 
+use super::ways::Way;
 use crate::cost_model::{
     BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
 };
@@ -53,6 +54,12 @@ pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
 /// The nest that combines elements of neighbouring rows, if they are adjacent in memory.
 pub fn columns_nest(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Option<Nest> {
     in_columns(outer, rows).then(|| applied("columns", side_by_side(program, to, outer, rows, COLUMNS)))?
+}
+
+/// Whether rows of this number and length can be reduced in parts at the same time.
+pub fn are_parts(count: usize, len: usize) -> bool {
+    let are_large = || count.saturating_mul(len) >= SERIAL_ELEMENTS && len > SHORTEST_PART;
+    (FEW_COLUMNS..MANY_COLUMNS).contains(&count) && are_large()
 }
 
 impl Writer<'_> {
@@ -130,8 +137,11 @@ impl Writer<'_> {
         let types = self.columns(to);
         self.line("const i64 count = task->to, len = task->len;");
         self.line(format!(
-            "if (count < {FEW_COLUMNS} || count >= {MANY_COLUMNS} || count * len < {SERIAL_ELEMENTS}) return -1;"
+            "if (count < {FEW_COLUMNS} || count >= {MANY_COLUMNS} || count * len < {SERIAL_ELEMENTS} || len <= {SHORTEST_PART}) return -1;"
         ));
+        if !self.ways.has(Way::ColumnParts) {
+            return self.line("return no_way(arrays, task, fault);");
+        }
         // With many rows there are few parts, because the results of the parts have to be read again.
         self.line(format!("i64 parts = {PARTIAL_RESULTS} / count;"));
         self.line(format!("parts = parts > {TASKS} ? {TASKS} : parts < {FEWEST_PARTS} ? {FEWEST_PARTS} : parts;"));
@@ -139,7 +149,6 @@ impl Writer<'_> {
             "const i64 size = len / parts < {SHORTEST_PART} ? {SHORTEST_PART} : (len + parts - 1) / parts;"
         ));
         self.line("parts = (len + size - 1) / size;");
-        self.line("if (parts < 2) return -1;");
         let z = names("z", &types);
         self.initial(&z, &types, rows, &[&rows.op]);
         self.hoist_output(to, false);

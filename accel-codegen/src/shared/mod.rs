@@ -29,3 +29,5 @@ pub mod strip_rows;
 pub mod tiled_reduce;
 pub mod transposed;
 pub mod unswitch;
+pub mod way_choice;
+pub mod ways;

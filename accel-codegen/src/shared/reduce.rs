@@ -2,16 +2,19 @@
 
 use super::row_lanes::{adds_integers, least_in_lanes};
 use super::selecting_lanes::least_to_select;
+use super::ways::Way;
 use crate::cost_model::{CALLED_ROW, LANES, SIMPLE, VECTORIZED_ROW};
 use crate::nest::applied::applied;
 use crate::nest::ir::Nest;
 use crate::nest::side_by_side::{ACROSS, side_by_side};
+use crate::text::dialect::Dialect;
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Monoid, Program, Reduction, ScalarFn};
 use accel_fusion::optimize::{RowBounds, row_bounds};
+use std::ops::Range;
 
 // NOTE [Rows across]: each step of a reduction waits for the one before. A long row that is combined by a monoid is reduced
 // in lanes of its own. If rows are short, or the operator is none, then lanes are neighbouring rows: 32 rows take each step
@@ -19,10 +22,38 @@ use accel_fusion::optimize::{RowBounds, row_bounds};
 // of 0.87.
 
 /// When rows are reduced across.
-enum Across {
+pub enum Across {
     Always(Nest),
-    If(String, Nest),
+    /// If they have such a length.
+    If(Range<i64>, Nest),
     Never,
+}
+
+/// Whether rows are reduced across: NOTE [Rows across].
+pub fn across(program: &Program, dialect: Dialect, to: ArrayId, outer: usize, rows: &Reduction) -> Across {
+    let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
+    let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && !dialect.has_few_registers();
+    // C compilers add integers of a row in vectors.
+    if !fits || adds_integers(rows) {
+        return Across::Never;
+    }
+    let Some(nest) = applied("rows across", side_by_side(program, to, outer, rows, ACROSS)) else {
+        return Across::Never;
+    };
+    // A row without an initial value starts with its first element.
+    let least =
+        least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
+    match least {
+        // Additions of several rows overlap without vectors.
+        Some(least) if rows.monoid == Some(Monoid::Sum) => Across::If(CALLED_ROW as i64..least as i64, nest),
+        Some(least) => Across::If(0..least as i64, nest),
+        None => Across::Always(nest),
+    }
+}
+
+/// The least length of a row for which a function is called. A call for every short row would take longer than the row.
+pub fn called(rows: &Reduction) -> i64 {
+    if adds_integers(rows) { VECTORIZED_ROW as i64 } else { CALLED_ROW as i64 }
 }
 
 impl Writer<'_> {
@@ -109,29 +140,6 @@ impl Writer<'_> {
         self.assign(&acc, y);
     }
 
-    /// Whether rows are reduced across: NOTE [Rows across].
-    fn across(&self, to: ArrayId, outer: usize, rows: &Reduction) -> Across {
-        let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
-        let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && !self.dialect().has_few_registers();
-        // C compilers add integers of a row in vectors.
-        if !fits || adds_integers(rows) {
-            return Across::Never;
-        }
-        let nest = side_by_side(self.program, to, outer, rows, ACROSS);
-        let Some(nest) = applied("rows across", nest) else { return Across::Never };
-        // A row without an initial value starts with its first element.
-        let least =
-            least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
-        match least {
-            // Additions of several rows overlap without vectors.
-            Some(least) if rows.monoid == Some(Monoid::Sum) => {
-                Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"), nest)
-            }
-            Some(least) => Across::If(format!("task->len < {least}"), nest),
-            None => Across::Always(nest),
-        }
-    }
-
     /// Reduces whole rows, `LANES` neighbouring ones at a time.
     fn fold_across(&mut self, to: ArrayId, outer: usize, rows: &Reduction, nest: &Nest, z: &[String]) {
         let types = self.columns(to);
@@ -177,28 +185,45 @@ impl Writer<'_> {
         let some = rows.init.is_some();
         self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
         self.hoist_output(to, false);
-        match self.across(to, outer, rows) {
-            Across::Always(nest) => return self.fold_across(to, outer, rows, &nest, &z),
-            Across::If(condition, nest) => self.braces(&format!("if ({condition})"), |w| {
-                w.fold_across(to, outer, rows, &nest, &z);
-                w.line("return 0;");
-            }),
+        match across(self.program, self.dialect(), to, outer, rows) {
+            Across::Always(nest) => {
+                return self.way(Way::Across, |w| w.fold_across(to, outer, rows, &nest, &z));
+            }
+            Across::If(Range { start, end }, nest) => {
+                let least = if start > 0 { format!("task->len >= {start} && ") } else { String::new() };
+                self.braces(&format!("if ({least}task->len < {end})"), |w| {
+                    w.way(Way::Across, |w| {
+                        w.fold_across(to, outer, rows, &nest, &z);
+                        w.line("return 0;");
+                    });
+                });
+            }
             Across::Never => {}
         }
-        // A call for every short row would take longer than the row.
-        let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
-        self.braces(&format!("if (task->len < {called})"), |w| {
-            w.positions(outer, |w| w.fold_one(to, outer, rows, &z, "task->len"));
-            w.line("return 0;");
+        self.braces(&format!("if (task->len < {})", called(rows)), |w| {
+            w.way(Way::Short, |w| {
+                w.positions(outer, |w| w.fold_one(to, outer, rows, &z, "task->len"));
+                w.line("return 0;");
+            });
         });
-        self.positions(outer, |w| {
-            w.declare(&y, &types);
-            if some {
-                w.assign(&y, &z);
-            }
-            w.row_call(fold, outer, "0, task->len", some, &y, "");
-            w.assign(&elements(to, types.len(), "p"), &y);
+        self.way(Way::Long, |w| {
+            w.positions(outer, |w| {
+                w.declare(&y, &types);
+                if some {
+                    w.assign(&y, &z);
+                }
+                w.row_call(fold, outer, "0, task->len", some, &y, "");
+                w.assign(&elements(to, types.len(), "p"), &y);
+            });
         });
+    }
+
+    /// Writes the code for a way to compute a reduction, or, if it is left out, the failure in its place: NOTE [Ways on demand].
+    pub fn way(&mut self, way: Way, code: impl FnOnce(&mut Self)) {
+        match self.ways.has(way) {
+            true => code(self),
+            false => self.line("return no_way(arrays, task, fault);"),
+        }
     }
 
     /// The initial value, if there is one.

@@ -41,7 +41,7 @@ pub fn exclusions(program: &Program, vectors: Vectors, to: &[ArrayId], len: &Sca
 /// The strips that do not pay for inputs of these extents, as far as this can be predicted: the first arrays that they define. NOTE
 /// [Choice of strips].
 pub fn excluded_strips(program: &Program, vectors: Vectors, inputs: &[Vec<usize>]) -> BTreeSet<ArrayId> {
-    let mut known = Known { program, extents: program.inputs.iter().copied().zip(inputs.iter().cloned()).collect() };
+    let mut known = Known::new(program, inputs);
     let mut excluded = BTreeSet::new();
     for s in program.body.walk() {
         known.note(&s.op, s.site);
@@ -57,7 +57,7 @@ pub fn excluded_strips(program: &Program, vectors: Vectors, inputs: &[Vec<usize>
 }
 
 /// The extents of the arrays of which they are known.
-struct Known<'p> {
+pub struct Known<'p> {
     program: &'p Program,
     extents: BTreeMap<ArrayId, Vec<usize>>,
 }
@@ -73,10 +73,15 @@ impl Store for Known<'_> {
     }
 }
 
-impl Known<'_> {
+impl<'p> Known<'p> {
+    /// With those of the inputs.
+    pub fn new(program: &'p Program, inputs: &[Vec<usize>]) -> Self {
+        Known { program, extents: program.inputs.iter().copied().zip(inputs.iter().cloned()).collect() }
+    }
+
     /// Enters the extents of the arrays that the operation defines, if they follow from the known ones. The state of a loop is taken to
     /// keep its extents.
-    fn note(&mut self, op: &Op, site: SiteId) {
+    pub fn note(&mut self, op: &Op, site: SiteId) {
         let same = |like: &ArrayId| self.extents.get(like).cloned();
         let found: Vec<Option<Vec<usize>>> = match op {
             Op::Literal { literal, .. } => vec![Some(self.program.literals[*literal].extents.to_vec())],
@@ -112,7 +117,8 @@ impl Known<'_> {
         }
     }
 
-    fn evaluated(&self, code: &ScalarFn, site: SiteId) -> Option<Vec<usize>> {
+    /// The results of a function of extents, if they are known.
+    pub fn evaluated(&self, code: &ScalarFn, site: SiteId) -> Option<Vec<usize>> {
         scalar_evaluation::extents(self.program, self, code, site).ok()
     }
 

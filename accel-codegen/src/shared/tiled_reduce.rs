@@ -1,5 +1,6 @@
 //! Tiled reductions: NOTE [Tiled sums] in [`crate::nest::tiled_sums`].
 
+use super::ways::Way;
 use crate::cost_model::TASKS;
 use crate::nest::applied::applied;
 use crate::nest::edit::Why;
@@ -74,14 +75,19 @@ impl Writer<'_> {
         let all = (0..tiled.rank).map(|d| format!("task->extents[{d}]")).collect::<Vec<_>>().join(" * ");
         let head = format!("if ({} && task->from == 0 && task->to == {all})", tiled.is_possible());
         self.braces(&head, |w| {
-            w.line("const job all = { 0, task->extents[0], 0, 0, task->len, task->extents, 0 };");
-            w.line(format!("return {function}(arrays, &all, fault);"));
+            w.way(Way::Tiles, |w| {
+                w.line("const job all = { 0, task->extents[0], 0, 0, task->len, task->extents, 0 };");
+                w.line(format!("return {function}(arrays, &all, fault);"));
+            });
         });
     }
 
     /// Executes all of a large reduction in tiles, in parallel, and returns. Otherwise execution continues after it.
     pub fn all_in_tiles(&mut self, function: &str, tiled: &Tiled) {
         self.braces(&format!("if ({} && task->extents[0] > 1)", tiled.is_possible()), |w| {
+            if !w.ways.has(Way::Tiles) {
+                return w.line("return no_way(arrays, task, fault);");
+            }
             w.line("const i64 rows = task->extents[0];");
             let tasks = TASKS as i64 * ROWS;
             w.line(format!("const i64 size = (rows + {}) / {tasks} * {ROWS};", tasks - 1));

@@ -5,6 +5,7 @@ use super::outlined::Outlined;
 use super::parameters::Params;
 use crate::analysis::layout::Layout;
 use crate::cost_model::{LANES, LEAVING};
+use crate::shared::ways::Ways;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, Reg, SiteId};
 use std::collections::BTreeSet;
@@ -37,6 +38,8 @@ pub struct Writer<'a> {
     pub outlined: Option<Outlined>,
     /// Whether nobody else adds to the sums at the same time.
     pub alone: bool,
+    /// The ways to compute a reduction that are written.
+    pub ways: Ways,
     /// The number of conditionals and loops around the current place, in this function.
     pub depth: usize,
     out: String,
@@ -90,6 +93,7 @@ impl<'a> Writer<'a> {
             params: Params::default(),
             outlined: None,
             alone: false,
+            ways: Ways::ALL,
             depth: 0,
             out: String::new(),
             indent: 1,

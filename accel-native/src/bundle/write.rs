@@ -5,6 +5,7 @@ use crate::kernels::Form;
 use crate::processor::{self, KINDS, Kind};
 use crate::toolchain;
 use crate::version::Version;
+use accel_codegen::KnownWays;
 use accel_core::error::{Error, Result};
 use accel_core::pass::canonical_key::ProgramKey;
 use accel_core::repr::RawTy;
@@ -37,7 +38,7 @@ pub fn bundle(arg: &RawTy, result: &RawTy, versions: &[&Version], processors: &[
             out.bytes(&bytes.ok_or_else(|| failed("of a program", why))?);
             for kind in &kinds {
                 let form = Form { vectors: kind.vectors, ..version.form() };
-                let module = form.emit(&optimized.program, toolchain);
+                let module = form.emit(&optimized.program, &KnownWays::new(), toolchain);
                 out.bytes(&toolchain.for_kind(kind).compile(&module).map_err(|e| Error::Compiler(e.text()))?.0);
             }
         }

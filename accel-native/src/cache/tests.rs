@@ -165,7 +165,7 @@ fn without_a_cache_programs_are_built() {
 #[test]
 fn a_known_library_depends_on_the_program_the_generator_and_the_compiler() {
     let (toolchain, vectors) = (toolchain(), crate::toolchain::vectors());
-    let name = |toolchain: &Toolchain| name_of_key(&[1; 32], &Left::default(), vectors, toolchain);
+    let name = |toolchain: &Toolchain| name_of_key(&[1; 32], "", vectors, toolchain);
     let other = |change: &dyn Fn(&mut Toolchain)| {
         let mut other = super::tests::toolchain();
         change(&mut other);
@@ -174,7 +174,7 @@ fn a_known_library_depends_on_the_program_the_generator_and_the_compiler() {
     assert_eq!(name(&toolchain), other(&|_| {}));
     let names = [
         name(&toolchain),
-        name_of_key(&[2; 32], &Left::default(), vectors, &toolchain),
+        name_of_key(&[2; 32], "", vectors, &toolchain),
         other(&|t| t.identity.push('x')),
         other(&|t| t.flags.push("-x".into())),
         other(&|t| t.flags_for_calls.push("-y".into())),

@@ -20,6 +20,13 @@ COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
     return 1;
 }
 
+// In place of a kernel without which the program was compiled: NOTE [Ways on demand].
+COLD int no_way(const array *arrays, const task *t, i64 *fault) {
+    fault[0] = WAY;
+    fault[1] = fault[2] = 0;
+    return 1;
+}
+
 // The number of elements; -1 if an extent is too large, or if the product of all extents except zeros is too large.
 HELPER i64 size(const i64 *extents, i64 rank) {
     u64 n = 1;

@@ -11,6 +11,7 @@ use crate::c::frames::Frames;
 use crate::c::kernels::has_all;
 use crate::cost_model::{HOST_FUNCTION, SERIAL};
 use crate::shared::tiled_reduce::Tiled;
+use crate::shared::ways::{KnownWays, Way, known_ways};
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
@@ -21,9 +22,9 @@ use std::collections::BTreeSet;
 
 /// The functions that the statements use.
 pub fn prelude(record_length: usize) -> String {
-    let (negative, memory, rows, short) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS, fault::SHORT);
+    let (negative, memory, rows, short, way) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS, fault::SHORT, fault::WAY);
     format!(
-        "enum {{ SMALL = {SERIAL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows}, SHORT = {short} }};\n\
+        "enum {{ SMALL = {SERIAL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows}, SHORT = {short}, WAY = {way} }};\n\
          #define RECORD_LENGTH {record_length}\n#define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
         include_str!("prelude.c")
     )
@@ -38,11 +39,12 @@ pub fn emit(
     declarations: &mut Declarations,
     body: &Block,
     numbers: bool,
+    ways: &KnownWays,
 ) -> String {
     let mut w = Writer::new(program, declarations, SiteId::new(0));
     w.host = Some(layout);
     let (frame_arrays, functions) = Default::default();
-    let mut host = Host { w, layout, frames, frame_arrays, numbers, functions, count: 0 };
+    let mut host = Host { w, layout, frames, frame_arrays, numbers, ways, functions, count: 0 };
     if !numbers {
         host.function("int accel_run", |h| h.block(body));
         return host.functions;
@@ -179,10 +181,12 @@ impl Host<'_> {
     }
 
     fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Reduction) {
-        let cost = rows.cost();
-        let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
+        let (cost, ways) = (rows.cost(), known_ways(self.ways, to));
+        let function = |role: &&str| if ways.has_function(role) { format!("{name}_{role}") } else { "no_way".into() };
+        let functions: Vec<_> = functions.iter().map(function).collect();
         self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
-        let all = if has_all(self.w.program, &s.stmt.op) { format!("{name}_all") } else { "0".into() };
+        let has_all = has_all(self.w.program, &s.stmt.op) || !ways.has(Way::Large);
+        let all = if has_all { function(&"all") } else { "0".into() };
         self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
     }
 

@@ -2,6 +2,7 @@
 
 use crate::analysis::layout::Layout;
 use crate::c::frames::Frames;
+use crate::shared::ways::KnownWays;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::ArrayId;
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ pub struct Host<'a> {
     pub frame_arrays: BTreeSet<ArrayId>,
     /// Whether it is a scalar program.
     pub numbers: bool,
+    /// The ways of reductions for which the program has code.
+    pub ways: &'a KnownWays,
     /// Complete functions.
     pub functions: String,
     /// The number of blocks that became functions.
